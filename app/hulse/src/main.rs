@@ -1,0 +1,2 @@
+//! The one binary: reads the configuration, opens doors.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The same conversation from the client's chair

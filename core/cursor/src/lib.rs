@@ -1,0 +1,1 @@
+//! What is acknowledged: the mark, the holes, batch bits, and their saved form

@@ -1,0 +1,1 @@
+//! All topics of one shard: takes letters, gathers effects

@@ -1,0 +1,1 @@
+//! The addressed values that sessions and topics exchange

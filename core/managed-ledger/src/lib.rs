@@ -1,0 +1,1 @@
+//! An endless log made of ledgers, and the topic-log seam

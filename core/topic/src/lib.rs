@@ -1,0 +1,1 @@
+//! Publish and dispatch: producers, subscriptions, permits, redelivery

@@ -1,0 +1,1 @@
+//! The real world: files and clocks of the operating system

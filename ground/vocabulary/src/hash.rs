@@ -1,0 +1,1 @@
+//! Hash functions that clients and brokers must agree on.

@@ -1,0 +1,1 @@
+//! A broker and many clients in one thread, from one seed

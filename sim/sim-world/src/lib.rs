@@ -1,0 +1,1 @@
+//! A made-up disk that loses, tears and reorders; made-up dice

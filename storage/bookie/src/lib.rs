@@ -1,0 +1,1 @@
+//! Entries of ledgers on this machine's disk: index, reads, collection; a ledger store in this process

@@ -1,0 +1,1 @@
+//! Checksummed append segments with group commit over world's disk

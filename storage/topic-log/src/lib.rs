@@ -1,0 +1,1 @@
+//! Drives managed ledgers over the ledger and metadata seams; tail cache

@@ -1,0 +1,1 @@
+//! Pulsar's frames, commands and entry headers: bytes to values and back

@@ -1,0 +1,2 @@
+//! The one way in: check, test, sim, guests.
+fn main() {}
