@@ -12,6 +12,7 @@ pub type Ticket = u64;
 
 /// One thing asked of the store.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum LedgerRequest {
     /// Makes a new, empty ledger with a fresh id. `custom` goes into its metadata (BookKeeper's custom metadata).
     Create { ticket: Ticket, custom: Vec<(String, Vec<u8>)> },
@@ -32,6 +33,7 @@ pub enum LedgerRequest {
 
 /// One answer.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum LedgerReply {
     /// To `Create`.
     Created { ticket: Ticket, result: Result<i64, LedgerError> },

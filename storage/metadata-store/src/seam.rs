@@ -50,6 +50,7 @@ pub struct Stat {
 
 /// One thing asked of the store.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum MetadataRequest {
     /// The value of a key.
     Get { ticket: Ticket, path: String },
@@ -63,6 +64,7 @@ pub enum MetadataRequest {
 
 /// One answer, or a notification.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum MetadataReply {
     /// To `Get`; `Ok(None)`: certainly no such key.
     Got { ticket: Ticket, path: String, result: Result<Option<(Bytes, Stat)>, MetadataError> },

@@ -1,1 +1,11 @@
-//! Pulsar's frames, commands and entry headers: bytes to values and back
+//! Owns: Pulsar's bytes: frames, commands, entry headers, batches, CRC32C.
+//! Never: remembers a previous frame, opens anything, allocates by a length a peer claims before checking it.
+//! Told: buffers filled from a connection, stored entries, commands to write.
+//! Says: values that share the buffer they came from, bytes to send, errors that name what was wrong with the input.
+//! Read first: `frame.rs`, then `entry.rs`; `proto/PulsarApi.proto` for the names, `build.rs` for how they become Rust.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used))]
+
+pub mod proto;
+pub mod validate;
+pub mod frame;
+pub mod checksum;
