@@ -3,9 +3,12 @@
 //! Told: buffers filled from a connection, stored entries, commands to write.
 //! Says: values that share the buffer they came from, bytes to send, errors that name what was wrong with the input.
 //! Read first: `frame.rs`, then `entry.rs`; `proto/PulsarApi.proto` for the names, `build.rs` for how they become Rust.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used))]
+#![cfg_attr(
+    not(test),
+    deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used)
+)]
 
+pub mod checksum;
+pub mod frame;
 pub mod proto;
 pub mod validate;
-pub mod frame;
-pub mod checksum;
