@@ -1,0 +1,230 @@
+//! What a session tells a topic.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use vocabulary::{AckSet, ConsumerId, Position, ProducerId, RequestId, SessionId, TopicName};
+
+/// A letter to a topic, with both addresses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToTopic {
+    /// Who it is for; the desk of its shard knows the topic, or wakes it.
+    pub topic: TopicName,
+    /// Who wrote it, and gets the answers.
+    pub session: SessionId,
+    /// What it says.
+    pub letter: TopicLetter,
+}
+
+/// What it says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TopicLetter {
+    /// PARTITIONED_METADATA or LOOKUP asked whether this topic exists and how many partitions it has.
+    /// Answer: `TopicFound` or `TopicRefused`.
+    FindTopic {
+        /// Echoed.
+        request_id: RequestId,
+        /// False: a topic that does not exist is refused with TopicNotFound instead of being promised.
+        may_create: bool,
+    },
+    /// PRODUCER came. Answer: `ProducerReady` or `ProducerRefused`.
+    AddProducer(Box<AddProducer>),
+    /// SEND came, its checksum verified (or added) and its metadata readable. Answers, in order of the
+    /// SENDs of this producer: `Stored` or `NotStored`; none if the producer was closed meanwhile.
+    Publish(Publish),
+    /// CLOSE_PRODUCER came. Answer: `ProducerLeft`, after all its outstanding publishes are answered.
+    CloseProducer {
+        /// Echoed.
+        request_id: RequestId,
+        /// Whom.
+        producer_id: ProducerId,
+    },
+    /// SUBSCRIBE came. Answer: `Subscribed` or `SubscribeRefused`.
+    AddConsumer(Box<AddConsumer>),
+    /// FLOW came: so many more messages may be sent (at least 1; checked by the session).
+    Flow {
+        /// To whom.
+        consumer_id: ConsumerId,
+        /// How many messages (not entries).
+        permits: u32,
+    },
+    /// The connection has taken `bytes` of what was delivered to this consumer. A topic never has more
+    /// than [`UNWRITTEN_BYTES_MAX`] (or one entry) on its way to a consumer, so a reader that never
+    /// drains its socket costs a bounded amount.
+    Written {
+        /// Whose deliveries.
+        consumer_id: ConsumerId,
+        /// Sum of entry bytes of deliveries that were written out.
+        bytes: u64,
+    },
+    /// ACK came. Answer `AckDone` if there is a request id, after the acks are on disk.
+    Ack {
+        /// By whom.
+        consumer_id: ConsumerId,
+        /// Present: the client waits for an ACK_RESPONSE.
+        request_id: Option<RequestId>,
+        /// Individual or cumulative.
+        kind: AckKind,
+        /// What. Exactly one for a cumulative ack (checked by the session).
+        ids: Vec<AckId>,
+    },
+    /// REDELIVER_UNACKNOWLEDGED_MESSAGES came.
+    Redeliver {
+        /// By whom.
+        consumer_id: ConsumerId,
+        /// Which; empty: all that this consumer holds.
+        positions: Vec<Position>,
+        /// The consumer's new epoch, if it said one (Exclusive and Failover).
+        epoch: Option<u64>,
+    },
+    /// CLOSE_CONSUMER came. Answer: `ConsumerLeft`.
+    CloseConsumer {
+        /// Echoed.
+        request_id: RequestId,
+        /// Whom.
+        consumer_id: ConsumerId,
+    },
+    /// The connection of an older producer or consumer answered the probe `AreYouThere`.
+    StillHere {
+        /// Echoed from the probe.
+        token: u64,
+    },
+    /// The connection is gone, with all its producers and consumers; no answer can be delivered.
+    SessionGone,
+}
+
+/// Bytes of entries that may be on their way to one consumer's socket at a time.
+pub const UNWRITTEN_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Who may publish beside whom (Pulsar's `ProducerAccessMode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AccessMode {
+    /// Anybody may publish.
+    Shared,
+    /// Only one; a second is refused.
+    Exclusive,
+    /// Only one; others wait their turn.
+    WaitForExclusive,
+    /// Only one; a newcomer throws the old one out.
+    ExclusiveWithFencing,
+}
+
+/// PRODUCER, as far as a topic cares.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AddProducer {
+    /// Echoed.
+    pub request_id: RequestId,
+    /// Unique in its session.
+    pub producer_id: ProducerId,
+    /// The name asked for; `None`: the broker makes one.
+    pub name: Option<String>,
+    /// Whether a user chose the name (false also on a reconnect with a generated one).
+    pub user_provided_name: bool,
+    /// Counts the (re)connects of this producer.
+    pub epoch: u64,
+    /// Who may publish beside it.
+    pub access_mode: AccessMode,
+    /// The exclusive epoch it held before, if it says one.
+    pub topic_epoch: Option<u64>,
+    /// Whether the client says it encrypts.
+    pub encrypted: bool,
+    /// The client's own key-value pairs, for statistics.
+    pub metadata: Vec<(String, String)>,
+    /// A subscription to make at the earliest position before the producer is let in.
+    pub initial_subscription: Option<String>,
+    /// Whether the client brought a schema (type number and data); none of it is understood yet.
+    pub has_schema: bool,
+    /// Protocol version of the client and its name, for statistics.
+    pub client_version: String,
+    /// The peer's network address as text, for statistics.
+    pub address: String,
+}
+
+/// SEND, as far as a topic cares.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Publish {
+    /// Of which producer.
+    pub producer_id: ProducerId,
+    /// The (lowest) sequence id, echoed in the receipt.
+    pub sequence_id: u64,
+    /// The highest sequence id of a batch, only if the client sent one >= the lowest.
+    pub highest_sequence_id: Option<u64>,
+    /// How many messages the entry counts for (at least 1).
+    pub messages: u32,
+    /// The entry as it is stored and delivered: checksum section, metadata, payload.
+    pub entry: Bytes,
+}
+
+/// How messages of a subscription are shared out (Pulsar's `SubType`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SubscriptionType {
+    /// One consumer.
+    Exclusive,
+    /// Each message to one of many.
+    Shared,
+    /// One active consumer, others stand by.
+    Failover,
+    /// Each key to one of many.
+    KeyShared,
+}
+
+/// Where a new subscription begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InitialPosition {
+    /// After the last message.
+    Latest,
+    /// At the first message still there.
+    Earliest,
+}
+
+/// SUBSCRIBE, as far as a topic cares.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AddConsumer {
+    /// Echoed.
+    pub request_id: RequestId,
+    /// Unique in its session.
+    pub consumer_id: ConsumerId,
+    /// The subscription's name.
+    pub subscription: String,
+    /// How it is shared.
+    pub subscription_type: SubscriptionType,
+    /// The consumer's own name ("" if it has none); orders Failover.
+    pub name: String,
+    /// 0 is best.
+    pub priority_level: i32,
+    /// False for readers: no state is kept.
+    pub durable: bool,
+    /// Where to begin if the subscription is new.
+    pub initial_position: InitialPosition,
+    /// Where a non-durable subscription begins: the named entry is read again.
+    pub start: Option<(Position, Option<AckSet>)>,
+    /// Whether a missing topic may be created.
+    pub force_topic_creation: bool,
+    /// The consumer's epoch, if it sent one (Exclusive and Failover).
+    pub epoch: Option<u64>,
+    /// The client's own key-value pairs, for statistics.
+    pub metadata: Vec<(String, String)>,
+    /// Whether it asked for the compacted view.
+    pub read_compacted: bool,
+    /// Protocol version of the client and its name, for statistics.
+    pub client_version: String,
+    /// The peer's network address as text, for statistics.
+    pub address: String,
+}
+
+/// How far an ack reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AckKind {
+    /// Just the ids named.
+    Individual,
+    /// Everything up to and including the one id named.
+    Cumulative,
+}
+
+/// What is acked: an entry, or part of a batch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AckId {
+    /// The entry.
+    pub position: Position,
+    /// Present: the messages of the batch that remain unacked after this ack.
+    pub remaining: Option<AckSet>,
+}
