@@ -223,3 +223,7 @@ fn write_header(command: &BaseCommand, payload_length: usize, buffer: &mut Bytes
     buffer.put_u32(command_length as u32);
     command.encode_raw(buffer);
 }
+
+#[cfg(test)]
+#[path = "frame_tests.rs"]
+mod tests;
