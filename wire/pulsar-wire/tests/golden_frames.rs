@@ -2,6 +2,7 @@
 //! encodes to the same bytes.
 
 use bytes::{Bytes, BytesMut};
+use pulsar_wire::entry::{self, EntryHeaders};
 use pulsar_wire::frame::{self, Frame};
 use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::{self, BaseCommand, ServerError};
@@ -138,9 +139,12 @@ fn message(redelivery_count: Option<u32>, ack_set: Vec<i64>, message_permits: Op
     })
 }
 
-/// The two entries all payload frames carry; the second begins the same in every batch frame.
 fn check_payload(name: &str, command: Cmd) -> Bytes {
-    check(name, command).expect("SEND and MESSAGE carry a payload")
+    let entry = check(name, command).expect("SEND and MESSAGE carry a payload");
+    let headers = EntryHeaders::parse(&entry).unwrap();
+    assert!(headers.checksum.is_some(), "{name}");
+    assert_eq!(headers.verify_checksum(), Ok(()), "{name}");
+    entry
 }
 
 #[test]
@@ -176,5 +180,14 @@ fn payload_frames() {
         batch
     );
     let with_prefix = check_payload("MESSAGE_BEM", message(None, vec![], None));
-    assert!(with_prefix.ends_with(&single) && with_prefix.len() > single.len());
+    assert!(
+        EntryHeaders::parse(&with_prefix)
+            .unwrap()
+            .broker_entry_metadata
+            .is_some()
+    );
+    assert_eq!(
+        entry::strip_broker_entry_metadata(&with_prefix).unwrap(),
+        single
+    );
 }
