@@ -1,2 +1,9 @@
 //! The one binary: reads the configuration, opens doors.
-fn main() {}
+
+mod config;
+
+fn main() {
+    let mut given = config::Given::default();
+    let _ = given.read_set("a=b");
+    let _ = config::check(&given);
+}

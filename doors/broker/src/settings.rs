@@ -1,0 +1,111 @@
+//! What can be set, in the broker's own words. Where the numbers come from (a file, the command line) is the
+//! application's affair; the comment names the Pulsar key that a user would know it by.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything a broker needs to know before it opens its doors. Defaults are Pulsar's where Pulsar has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BrokerSettings {
+    /// Where everything that lasts is kept (`hulse.dataDirectory`). Made if missing.
+    pub data_directory: PathBuf,
+    /// Name or address of the interface to listen on (`bindAddress`).
+    pub bind_address: String,
+    /// Port of the binary protocol; 0: any free one (`brokerServicePort`).
+    pub binary_port: u16,
+    /// Port of the HTTP pages; 0: any free one (`webServicePort`).
+    pub web_port: u16,
+    /// The host that clients are sent to by a lookup (`advertisedAddress`).
+    pub advertised_address: String,
+    /// Name of this cluster (`clusterName`).
+    pub cluster: String,
+    /// Most connections at a time, 0: no limit (`brokerMaxConnections`).
+    pub connections_max: u32,
+    /// Most connections at a time from one address, 0: no limit (`brokerMaxConnectionsPerIp`).
+    pub connections_per_address_max: u32,
+    /// Largest entry a client may send, bytes (`maxMessageSize`).
+    pub message_size_max: u32,
+    /// How often a silent peer is asked whether it is there (`keepAliveIntervalSeconds`).
+    pub keep_alive_interval: Duration,
+    /// How long a peer may take to prove it is alive when somebody wants its place
+    /// (`connectionLivenessCheckTimeoutMillis`).
+    pub liveness_timeout: Duration,
+    /// Publishes of one connection that may wait for the disk before its socket is no longer read
+    /// (`maxPendingPublishRequestsPerConnection`).
+    pub pending_publishes_max: u32,
+    /// Whether an absent topic is made when somebody uses it (`allowAutoTopicCreation`).
+    pub topics_are_created_on_use: bool,
+    /// Unacked messages after which a consumer of a shared subscription gets no more, 0: no limit
+    /// (`maxUnackedMessagesPerConsumer`).
+    pub unacked_per_consumer_max: u32,
+    /// Unacked messages after which a shared subscription gets no more, 0: no limit
+    /// (`maxUnackedMessagesPerSubscription`).
+    pub unacked_per_subscription_max: u32,
+    /// How long a Failover subscription waits before its next consumer takes over
+    /// (`activeConsumerFailoverDelayTimeMillis`).
+    pub failover_delay: Duration,
+    /// Most entries of one read for dispatch (`dispatcherMaxReadBatchSize`).
+    pub read_batch_entries_max: u32,
+    /// Most bytes of one read for dispatch (`dispatcherMaxReadSizeBytes`).
+    pub read_batch_bytes_max: u32,
+    /// Whether acks of single messages of a batch are kept (`acknowledgmentAtBatchIndexLevelEnabled`).
+    pub batch_index_acks: bool,
+    /// Entries after which a ledger is sealed (`managedLedgerMaxEntriesPerLedger`).
+    pub ledger_entries_max: u64,
+    /// Bytes after which a ledger is sealed (`managedLedgerMaxSizePerLedgerMbytes`).
+    pub ledger_bytes_max: u64,
+    /// Youngest age at which a full ledger is sealed (`managedLedgerMinLedgerRolloverTimeMinutes`).
+    pub ledger_age_min: Duration,
+    /// Age at which a ledger is sealed even if it is not full (`managedLedgerMaxLedgerRolloverTimeMinutes`).
+    pub ledger_age_max: Duration,
+    /// Memory for entries just written, all topics of all shards together (`managedLedgerCacheSizeMB`).
+    pub tail_cache_bytes: u64,
+    /// Desks, each with a thread and its share of the topics (`hulse.shards`).
+    pub shards: u32,
+    /// Threads that read old entries from disk (`hulse.readerThreads`).
+    pub reader_threads: u32,
+    /// Size of a segment file of the log (`hulse.segmentSizeMb`).
+    pub segment_bytes: u64,
+    /// Whether deliveries say what they cost (PIP-491's field; `hulse.messagePermits`).
+    pub message_permits: bool,
+    /// How long a stop may take before the process ends regardless (`brokerShutdownTimeoutMs`).
+    pub shutdown_timeout: Duration,
+}
+
+impl Default for BrokerSettings {
+    fn default() -> BrokerSettings {
+        const MIB: u64 = 1024 * 1024;
+        const MINUTE: u64 = 60;
+        BrokerSettings {
+            data_directory: PathBuf::from("data"),
+            bind_address: "0.0.0.0".to_owned(),
+            binary_port: 6650,
+            web_port: 8080,
+            advertised_address: "localhost".to_owned(),
+            cluster: "standalone".to_owned(),
+            connections_max: 0,
+            connections_per_address_max: 0,
+            message_size_max: pulsar_wire::frame::DEFAULT_MAX_MESSAGE_SIZE,
+            keep_alive_interval: Duration::from_secs(30),
+            liveness_timeout: Duration::from_secs(5),
+            pending_publishes_max: 1000,
+            topics_are_created_on_use: true,
+            unacked_per_consumer_max: 50_000,
+            unacked_per_subscription_max: 200_000,
+            failover_delay: Duration::from_secs(1),
+            read_batch_entries_max: 100,
+            read_batch_bytes_max: 5 * MIB as u32,
+            batch_index_acks: true,
+            ledger_entries_max: 50_000,
+            ledger_bytes_max: 2048 * MIB,
+            ledger_age_min: Duration::from_secs(10 * MINUTE),
+            ledger_age_max: Duration::from_secs(240 * MINUTE),
+            tail_cache_bytes: 64 * MIB,
+            shards: 1,
+            reader_threads: 1,
+            segment_bytes: 64 * MIB,
+            message_permits: true,
+            shutdown_timeout: Duration::from_secs(60),
+        }
+    }
+}
