@@ -1,1 +1,22 @@
-//! What is acknowledged: the mark, the holes, batch bits, and their saved form
+//! Owns: what is acknowledged of a topic by one subscription - the mark, the acks ahead of it, batch bits - and its saved form.
+//! Never: delivers, reads entries, or knows a read position, a consumer, a file or a clock.
+//! Told: which entries exist ([`Extent`]), which are acknowledged, what was saved before.
+//! Says: what an ack changed, what is still to be delivered, and the record to save ([`letters::log::CursorRecord`]).
+//! Read first: [`extent`], then [`cursor`], [`ack`], then [`entry_set`] and the stored forms [`snapshot`] and [`delta`].
+
+pub mod ack;
+pub mod ahead;
+mod changes;
+mod codec;
+pub mod cursor;
+pub mod delta;
+pub mod entry_set;
+pub mod extent;
+pub mod saving;
+pub mod snapshot;
+
+pub use ack::{AckRefusal, Acked};
+pub use ahead::Run;
+pub use codec::CursorError;
+pub use cursor::Cursor;
+pub use extent::Extent;

@@ -17,7 +17,7 @@ impl AckSet {
         let mut words: SmallVec<[u64; 1]> = SmallVec::new();
         for word in 0..size.div_ceil(64) {
             let bits = (size - word * 64).min(64);
-            words.push(if bits == 64 { u64::MAX } else { (1u64 << bits) - 1 });
+            words.push(low_bits(bits));
         }
         AckSet { words }
     }
@@ -25,7 +25,10 @@ impl AckSet {
     /// From the words of the wire (Java longs).
     #[must_use]
     pub fn from_wire(words: &[i64]) -> AckSet {
-        AckSet { words: words.iter().map(|word| *word as u64).collect() }.trimmed()
+        AckSet {
+            words: words.iter().map(|word| *word as u64).collect(),
+        }
+        .trimmed()
     }
 
     /// To the words of the wire.
@@ -66,9 +69,42 @@ impl AckSet {
     /// How many of the first `size` messages are still to be delivered (PIP-491's P for a partly acknowledged batch).
     #[must_use]
     pub fn count_within(&self, size: u32) -> u32 {
-        let mut within = AckSet::full(size);
-        within.intersect(self);
-        within.words.iter().map(|word| word.count_ones()).sum()
+        let mut within: u32 = 0;
+        let mut before = 0;
+        for word in &self.words {
+            if before >= size {
+                break;
+            }
+            within += (word & low_bits(size - before)).count_ones();
+            before += 64;
+        }
+        within
+    }
+
+    /// The index of the last message still to be delivered, plus one: no batch of fewer messages fits the set.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        let Some(last) = self.words.last() else {
+            return 0;
+        };
+        self.words.len() as u64 * 64 - u64::from(last.leading_zeros())
+    }
+
+    /// Forgets all but the first `size` messages.
+    pub fn truncate(&mut self, size: u32) {
+        self.words.truncate(size.div_ceil(64) as usize);
+        if !size.is_multiple_of(64)
+            && let Some(word) = self.words.get_mut((size / 64) as usize)
+        {
+            *word &= low_bits(size % 64);
+        }
+        self.trim();
+    }
+
+    /// The words in order, the last one not zero.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
     }
 
     fn trimmed(mut self) -> AckSet {
@@ -80,5 +116,14 @@ impl AckSet {
         while self.words.last() == Some(&0) {
             self.words.pop();
         }
+    }
+}
+
+/// A word with its lowest `count` bits set, all of them from 64 on.
+fn low_bits(count: u32) -> u64 {
+    if count >= 64 {
+        u64::MAX
+    } else {
+        (1u64 << count) - 1
     }
 }

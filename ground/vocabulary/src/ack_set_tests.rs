@@ -39,3 +39,19 @@ proptest! {
         prop_assert_eq!(AckSet::from_wire(&by_clear.to_wire()), by_clear);
     }
 }
+
+#[test]
+fn a_truncated_set_forgets_what_the_batch_does_not_have() {
+    for size in [0, 1, 63, 64, 65, 127, 128, 200] {
+        let mut set = AckSet::full(200);
+        assert_eq!(set.length(), 200);
+        set.truncate(size);
+        assert_eq!(set, AckSet::full(size));
+        assert_eq!(set.length(), u64::from(size));
+    }
+}
+
+#[test]
+fn counting_within_any_size_needs_no_set_of_that_size() {
+    assert_eq!(AckSet::from_wire(&[-1, 1]).count_within(u32::MAX), 65);
+}
