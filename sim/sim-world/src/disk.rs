@@ -11,7 +11,7 @@ use world::{Dice, Disk, DiskFile, OpenHow};
 
 use crate::cut;
 use crate::names::{NameChange, Node, parent};
-use crate::state::{State, Verdict, power_is_off};
+use crate::state::{Fault, State, SyncFilter, Verdict, power_is_off};
 
 /// Which sync was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,13 +111,13 @@ impl SimDisk {
 
     /// From now on syncs for which `skip` is true do nothing and say that they did. For tests that show what
     /// each sync is good for.
-    pub fn disable_sync(&self, skip: Box<dyn Fn(&SyncWhat) -> bool + Send>) {
+    pub fn disable_sync(&self, skip: SyncFilter) {
         self.state().skipped_syncs = Some(skip);
     }
 
     /// From now on operations for which `fault` gives an error fail with it and do nothing. A failed sync
     /// leaves its blocks in doubt until they are written again, whatever later syncs say.
-    pub fn inject(&self, fault: Box<dyn FnMut(&DiskOp) -> Option<io::Error> + Send>) {
+    pub fn inject(&self, fault: Fault) {
         self.state().fault = Some(fault);
     }
 

@@ -14,6 +14,7 @@ mod state;
 pub use clock::SimClock;
 pub use dice::SimDice;
 pub use disk::{DiskOp, OpKind, SimDisk, SyncKind, SyncWhat};
+pub use state::{Fault, SyncFilter};
 
 #[cfg(test)]
 mod disk_tests;

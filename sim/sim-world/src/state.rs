@@ -11,9 +11,9 @@ use crate::names::{Names, Node};
 const GRAVES_MAX: usize = 4;
 
 /// Decides whether a sync is left out.
-pub(crate) type SyncFilter = Box<dyn Fn(&SyncWhat) -> bool + Send>;
+pub type SyncFilter = Box<dyn Fn(&SyncWhat) -> bool + Send>;
 /// Decides whether an operation fails, and how.
-pub(crate) type Fault = Box<dyn FnMut(&DiskOp) -> Option<io::Error> + Send>;
+pub type Fault = Box<dyn FnMut(&DiskOp) -> Option<io::Error> + Send>;
 
 #[derive(Default)]
 pub(crate) struct State {
