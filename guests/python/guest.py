@@ -1,0 +1,476 @@
+#!/usr/bin/env python3
+"""The Python client of Apache Pulsar, unmodified, as a guest of a running broker.
+
+    guest.py PULSAR_URL HTTP_URL KEYS_DIR [scenario ...]      against a broker that somebody else runs
+    guest.py --own HULSE_BINARY KEYS_DIR [scenario ...]       starts its own, where the scenario needs to kill it
+
+Prints a line per scenario, `ok NAME` or `FAILED NAME: why`, and ends with 1 if any failed.
+"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import uuid
+
+import pulsar
+
+RECEIVE_MS = 20_000
+QUIET_MS = 700
+
+
+class Place:
+    """Where the broker is, and how to kill it if it is ours."""
+
+    def __init__(self, url, http, keys):
+        self.url, self.http, self.keys = url, http, keys
+
+    def client(self, **kwargs):
+        logger = pulsar.ConsoleLogger(log_level=pulsar.LoggerLevel.Error)
+        return pulsar.Client(kwargs.pop("url", self.url), logger=logger, **kwargs)
+
+
+class OwnBroker(Place):
+    """A broker of our own on free ports, in a directory of its own, which may be killed and started again."""
+
+    def __init__(self, binary, keys):
+        self.binary, self.directory, self.process = binary, tempfile.mkdtemp(prefix="hulse-guest-"), None
+        super().__init__(None, None, keys)
+        self.ports = None
+        self.start()
+
+    def start(self):
+        ports = self.ports or (0, 0)
+        self.process = subprocess.Popen(
+            [self.binary, "standalone", "--data-dir", self.directory,
+             "--set", f"brokerServicePort={ports[0]}", "--set", f"webServicePort={ports[1]}",
+             "--set", "bindAddress=127.0.0.1", "--set", "advertisedAddress=127.0.0.1"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        line = self.process.stdout.readline()
+        words = line.split()
+        urls = [w for w in words if w.startswith(("pulsar://", "http://"))]
+        if len(urls) < 2:
+            raise RuntimeError(f"the broker did not start: {line!r}")
+        self.url, self.http = urls[0], urls[1]
+        self.ports = tuple(int(u.rstrip("/,").rsplit(":", 1)[1]) for u in urls[:2])
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=20)
+
+
+def topic(name):
+    return f"persistent://public/default/{name}-{uuid.uuid4().hex[:8]}"
+
+
+def receive_all(consumer, count, ack=True):
+    got = []
+    for _ in range(count):
+        message = consumer.receive(RECEIVE_MS)
+        got.append(message)
+        if ack:
+            consumer.acknowledge(message)
+    return got
+
+
+def expect_silence(consumer, what="nothing more"):
+    try:
+        message = consumer.receive(QUIET_MS)
+    except pulsar.Timeout:
+        return
+    raise AssertionError(f"expected {what}, got {message.data()[:60]!r} from {message.message_id()}")
+
+
+def equal(got, expected, what):
+    if got != expected:
+        raise AssertionError(f"{what}: expected {expected!r}, got {got!r}")
+
+
+def publish(client, name, count, **kwargs):
+    producer = client.create_producer(name, **kwargs)
+    ids = [producer.send(f"m{i}".encode()) for i in range(count)]
+    producer.close()
+    return ids
+
+
+def exclusive(place):
+    client = place.client()
+    name = topic("exclusive")
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Exclusive)
+    try:
+        client.subscribe(name, "sub", pulsar.ConsumerType.Exclusive)
+        raise AssertionError("a second exclusive consumer was let in")
+    except pulsar.ConsumerBusy:
+        pass
+    publish(client, name, 100)
+    equal([m.data() for m in receive_all(consumer, 100)], [f"m{i}".encode() for i in range(100)], "order")
+    expect_silence(consumer)
+    consumer.close()
+    # What was acknowledged does not come back to the next consumer.
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Exclusive)
+    expect_silence(consumer, "no acknowledged message again")
+    client.close()
+
+
+def initial_positions(place):
+    client = place.client()
+    name = topic("initial")
+    publish(client, name, 10)
+    early = client.subscribe(name, "early", initial_position=pulsar.InitialPosition.Earliest)
+    late = client.subscribe(name, "late", initial_position=pulsar.InitialPosition.Latest)
+    equal(len(receive_all(early, 10)), 10, "messages from the earliest position")
+    expect_silence(late)
+    publish(client, name, 1)
+    equal(receive_all(late, 1)[0].data(), b"m0", "the first message after the subscription")
+    client.close()
+
+
+def shared(place):
+    client = place.client()
+    name = topic("shared")
+    consumers = [client.subscribe(name, "sub", pulsar.ConsumerType.Shared, receiver_queue_size=10) for _ in range(3)]
+    publish(client, name, 90)
+    seen, shares = set(), []
+    deadline = time.time() + 30
+    while len(seen) < 90 and time.time() < deadline:
+        for at, consumer in enumerate(consumers):
+            try:
+                message = consumer.receive(50)
+            except pulsar.Timeout:
+                continue
+            seen.add(message.data())
+            shares.append(at)
+            consumer.acknowledge(message)
+    equal(len(seen), 90, "distinct messages over three consumers")
+    equal(set(shares), {0, 1, 2}, "consumers that got a share")
+    # A consumer that leaves gives back what it held.
+    publish(client, name, 9)
+    held = consumers[0].receive(RECEIVE_MS)
+    consumers[0].close()
+    again, deadline = set(), time.time() + 30
+    while len(again) < 9 and time.time() < deadline:
+        for consumer in consumers[1:]:
+            try:
+                message = consumer.receive(50)
+            except pulsar.Timeout:
+                continue
+            again.add(message.data())
+            consumer.acknowledge(message)
+    equal(len(again), 9, f"messages after a consumer left with {held.data()!r} unacknowledged")
+    client.close()
+
+
+def failover(place):
+    client = place.client()
+    name = topic("failover")
+    first = client.subscribe(name, "sub", pulsar.ConsumerType.Failover, consumer_name="a")
+    second = client.subscribe(name, "sub", pulsar.ConsumerType.Failover, consumer_name="b")
+    publish(client, name, 20)
+    actives = {}
+    deadline = time.time() + 30
+    while sum(actives.values()) < 20 and time.time() < deadline:
+        for which, consumer in (("a", first), ("b", second)):
+            try:
+                message = consumer.receive(100)
+            except pulsar.Timeout:
+                continue
+            actives[which] = actives.get(which, 0) + 1
+            if actives[which] <= 10:
+                consumer.acknowledge(message)
+    equal(sum(actives.values()), 20, f"messages to the one active consumer ({actives})")
+    equal(len(actives), 1, f"number of active consumers ({actives})")
+    active, standby = (first, second) if "a" in actives else (second, first)
+    active.close()
+    got = {m.data() for m in receive_all(standby, 10)}
+    equal(got, {f"m{i}".encode() for i in range(10, 20)}, "what the next one gets of what was not acknowledged")
+    client.close()
+
+
+def batches_and_partial_acks(place):
+    client = place.client()
+    name = topic("batch")
+    kwargs = dict(consumer_type=pulsar.ConsumerType.Shared, batch_index_ack_enabled=True)
+    consumer = client.subscribe(name, "sub", **kwargs)
+    producer = client.create_producer(name, batching_enabled=True, batching_max_messages=50,
+                                      batching_max_publish_delay_ms=200)
+    done = threading.Event()
+    confirmed = []
+
+    def sent(result, message_id):
+        confirmed.append((result, message_id))
+        if len(confirmed) == 50:
+            done.set()
+
+    for i in range(50):
+        producer.send_async(f"m{i}".encode(), sent)
+    producer.flush()
+    done.wait(20)
+    equal([r for r, _ in confirmed], [pulsar.Result.Ok] * 50, "receipts")
+    entries = {(i.ledger_id(), i.entry_id()) for _, i in confirmed}
+    messages = [consumer.receive(RECEIVE_MS) for _ in range(50)]
+    equal([m.data() for m in messages], [f"m{i}".encode() for i in range(50)], "order in batches")
+    if len(entries) == 50:
+        raise AssertionError("the client did not batch, so nothing was shown")
+    for message in messages[::2]:
+        consumer.acknowledge(message)
+    time.sleep(0.5)  # the client groups acknowledgements for 100 ms
+    consumer.close()
+    consumer = client.subscribe(name, "sub", **kwargs)
+    left = receive_all(consumer, 25)
+    equal([m.data() for m in left], [f"m{i}".encode() for i in range(1, 50, 2)], "what was left of the batch")
+    expect_silence(consumer)
+    client.close()
+
+
+def cumulative(place):
+    client = place.client()
+    name = topic("cumulative")
+    consumer = client.subscribe(name, "sub")
+    publish(client, name, 30)
+    messages = receive_all(consumer, 30, ack=False)
+    consumer.acknowledge_cumulative(messages[19])
+    time.sleep(0.5)  # the client groups acknowledgements for 100 ms
+    consumer.close()
+    consumer = client.subscribe(name, "sub")
+    equal([m.data() for m in receive_all(consumer, 10)], [f"m{i}".encode() for i in range(20, 30)], "what was left")
+    client.close()
+
+
+def chunks(place):
+    client = place.client()
+    name = topic("chunks")
+    consumer = client.subscribe(name, "sub")
+    producer = client.create_producer(name, chunking_enabled=True, batching_enabled=False)
+    big = os.urandom(20 * 1024 * 1024)
+    producer.send(big)
+    producer.send(b"after")
+    first = consumer.receive(60_000)
+    equal(len(first.data()), len(big), "length of the chunked message")
+    if first.data() != big:
+        raise AssertionError("the chunked message came with other bytes")
+    equal(consumer.receive(RECEIVE_MS).data(), b"after", "the message behind it")
+    client.close()
+
+
+def compressions(place):
+    client = place.client()
+    kinds = pulsar.CompressionType
+    for label, kind in (("none", kinds.NONE), ("lz4", kinds.LZ4), ("zlib", kinds.ZLib), ("zstd", kinds.ZSTD),
+                        ("snappy", kinds.SNAPPY)):
+        for batching in (False, True):
+            name = topic(f"compressed-{label}")
+            consumer = client.subscribe(name, "sub")
+            producer = client.create_producer(name, compression_type=kind, batching_enabled=batching)
+            body = (f"{label} " * 2000).encode()
+            for _ in range(5):
+                producer.send_async(body, lambda *_: None)
+            producer.flush()
+            for message in receive_all(consumer, 5):
+                if message.data() != body:
+                    raise AssertionError(f"{label} (batching {batching}) came back changed")
+            producer.close()
+            consumer.close()
+    client.close()
+
+
+def encryption(place):
+    client = place.client()
+    name = topic("encrypted")
+    reader = pulsar.CryptoKeyReader(f"{place.keys}/public.pem", f"{place.keys}/private.pem")
+    consumer = client.subscribe(name, "sub", crypto_key_reader=reader)
+    producer = client.create_producer(name, encryption_key="guest", crypto_key_reader=reader)
+    for i in range(20):
+        producer.send(f"secret {i}".encode())
+    equal([m.data() for m in receive_all(consumer, 20)], [f"secret {i}".encode() for i in range(20)], "decrypted")
+    client.close()
+
+
+def negative_ack(place):
+    client = place.client()
+    name = topic("nack")
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Shared, negative_ack_redelivery_delay_ms=100)
+    publish(client, name, 10)
+    messages = receive_all(consumer, 10, ack=False)
+    for message in messages[3:6]:
+        consumer.negative_acknowledge(message)
+    for message in messages[:3] + messages[6:]:
+        consumer.acknowledge(message)
+    again = receive_all(consumer, 3)
+    equal(sorted(m.data() for m in again), [b"m3", b"m4", b"m5"], "messages that came again")
+    equal({m.redelivery_count() for m in again}, {1}, "their redelivery count")
+    expect_silence(consumer)
+    client.close()
+
+
+def ack_timeout(place):
+    client = place.client()
+    name = topic("acktimeout")
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Shared, unacked_messages_timeout_ms=10_000)
+    publish(client, name, 3)
+    first = receive_all(consumer, 3, ack=False)
+    consumer.acknowledge(first[0])
+    again = receive_all(consumer, 2)
+    equal(sorted(m.data() for m in again), [b"m1", b"m2"], "messages that came again after the time-out")
+    client.close()
+
+
+def zero_queue(place):
+    client = place.client()
+    name = topic("zero")
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Shared, receiver_queue_size=0)
+    publish(client, name, 10)
+    got = []
+    for _ in range(10):
+        message = consumer.receive()
+        got.append(message.data())
+        consumer.acknowledge(message)
+    equal(got, [f"m{i}".encode() for i in range(10)], "messages one permit at a time")
+    client.close()
+
+
+def names_and_properties(place):
+    client = place.client()
+    name = topic("named")
+    first = client.create_producer(name)
+    second = client.create_producer(name)
+    if first.producer_name() == second.producer_name():
+        raise AssertionError("two producers got the same generated name")
+    mine = client.create_producer(name, producer_name="mine")
+    try:
+        client.create_producer(name, producer_name="mine")
+        raise AssertionError("the same producer name was let in twice")
+    except pulsar.ProducerBusy:
+        pass
+    consumer = client.subscribe(name, "sub", initial_position=pulsar.InitialPosition.Earliest)
+    mine.send(b"x", properties={"a": "1", "b": "ü"}, partition_key="key", event_timestamp=12345)
+    message = consumer.receive(RECEIVE_MS)
+    equal(message.properties(), {"a": "1", "b": "ü"}, "properties")
+    equal(message.partition_key(), "key", "key")
+    equal(message.event_timestamp(), 12345, "event time")
+    client.close()
+
+
+def http_lookup(place):
+    client = place.client(url=place.http)
+    name = topic("http")
+    consumer = client.subscribe(name, "sub")
+    publish(client, name, 5)
+    equal(len(receive_all(consumer, 5)), 5, "messages after a lookup over HTTP")
+    client.close()
+
+
+def bad_names(place):
+    client = place.client(operation_timeout_seconds=3)
+    for name in ("a/b", "persistent://public/default", "kafka://a/b/c", "persistent://no-such-tenant/ns/t"):
+        try:
+            client.create_producer(name)
+        except pulsar.PulsarException:
+            continue
+        raise AssertionError(f"a producer was created on {name}")
+    client.close()
+
+
+def kill_with_resend(place):
+    """A broker killed under a producer that keeps sending: everything confirmed is there, once each was sent."""
+    client = place.client()
+    name = topic("kill")
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Exclusive)
+    producer = client.create_producer(name, block_if_queue_full=True)
+    confirmed, failed = {}, []
+
+    def sent(i):
+        def callback(result, message_id):
+            if result == pulsar.Result.Ok:
+                confirmed[i] = message_id
+            else:
+                failed.append((i, result))
+        return callback
+
+    total = 3000
+    for i in range(total):
+        producer.send_async(f"{i}".encode(), sent(i))
+        if i in (700, 1900):
+            place.kill()
+            place.start()
+    producer.flush()
+    deadline = time.time() + 60
+    while len(confirmed) + len(failed) < total and time.time() < deadline:
+        time.sleep(0.05)
+    equal(failed, [], "sends that failed although the client may send again")
+    equal(len(confirmed), total, "receipts")
+    first_seen, deadline = [], time.time() + 60
+    known = set()
+    while len(known) < total and time.time() < deadline:
+        message = consumer.receive(RECEIVE_MS)
+        number = int(message.data())
+        if number not in known:
+            known.add(number)
+            first_seen.append(number)
+        consumer.acknowledge(message)
+    equal(len(known), total, "confirmed messages that arrived")
+    equal(first_seen, sorted(first_seen), "order of first deliveries")
+    client.close()
+
+
+def graceful_stop(place):
+    """A stop by SIGTERM keeps acknowledgements, and clients come back by themselves."""
+    client = place.client()
+    name = topic("stop")
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Shared)
+    producer = client.create_producer(name)
+    for i in range(20):
+        producer.send(f"m{i}".encode())
+    messages = receive_all(consumer, 20, ack=False)
+    for message in messages[:15]:
+        consumer.acknowledge(message)
+    time.sleep(0.5)  # the client groups acknowledgements for 100 ms
+    equal(place.stop(), 0, "exit code after SIGTERM")
+    place.start()
+    got = {m.data() for m in receive_all(consumer, 5)}
+    equal(got, {f"m{i}".encode() for i in range(15, 20)}, "unacknowledged messages after the restart")
+    producer.send(b"after")
+    equal(consumer.receive(RECEIVE_MS).data(), b"after", "a message after the restart")
+    client.close()
+
+
+SCENARIOS = [exclusive, initial_positions, shared, failover, batches_and_partial_acks, cumulative, chunks,
+             compressions, encryption, negative_ack, ack_timeout, zero_queue, names_and_properties, http_lookup,
+             bad_names]
+OWN_SCENARIOS = [kill_with_resend, graceful_stop]
+
+
+def main(arguments):
+    own = arguments and arguments[0] == "--own"
+    if len(arguments) < 3:
+        sys.exit(__doc__)
+    wanted = arguments[3:]
+    place = None if own else Place(arguments[0], arguments[1], arguments[2])
+    failures = 0
+    for scenario in OWN_SCENARIOS if own else SCENARIOS:
+        if wanted and scenario.__name__ not in wanted:
+            continue
+        here = OwnBroker(arguments[1], arguments[2]) if own else place
+        try:
+            scenario(here)
+            print(f"ok {scenario.__name__}", flush=True)
+        except Exception as problem:  # every scenario is reported, whatever went wrong in it
+            failures += 1
+            reason = f"{type(problem).__name__}: {problem}".replace("\n", " ")
+            print(f"FAILED {scenario.__name__}: {reason}", flush=True)
+            traceback.print_exc()
+        finally:
+            if own:
+                here.kill()
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
