@@ -55,9 +55,19 @@ pub enum MetadataRequest {
     /// The value of a key.
     Get { ticket: Ticket, path: String },
     /// Writes a key. `kind` counts only when the key is created. Parents need not exist.
-    Put { ticket: Ticket, path: String, value: Bytes, expect: Expect, kind: KeyKind },
+    Put {
+        ticket: Ticket,
+        path: String,
+        value: Bytes,
+        expect: Expect,
+        kind: KeyKind,
+    },
     /// Removes a key. It must have no children (ZooKeeper's rule).
-    Delete { ticket: Ticket, path: String, expect: Expect },
+    Delete {
+        ticket: Ticket,
+        path: String,
+        expect: Expect,
+    },
     /// The names directly below a path, sorted (also those that exist only as a parent of a deeper key).
     Children { ticket: Ticket, path: String },
 }
@@ -67,13 +77,28 @@ pub enum MetadataRequest {
 #[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum MetadataReply {
     /// To `Get`; `Ok(None)`: certainly no such key.
-    Got { ticket: Ticket, path: String, result: Result<Option<(Bytes, Stat)>, MetadataError> },
+    Got {
+        ticket: Ticket,
+        path: String,
+        result: Result<Option<(Bytes, Stat)>, MetadataError>,
+    },
     /// To `Put`: the path as written (with the number of a sequential key) and its new state.
-    Put { ticket: Ticket, result: Result<(String, Stat), MetadataError> },
+    Put {
+        ticket: Ticket,
+        result: Result<(String, Stat), MetadataError>,
+    },
     /// To `Delete`; an absent key is an error only if a version was expected.
-    Deleted { ticket: Ticket, path: String, result: Result<(), MetadataError> },
+    Deleted {
+        ticket: Ticket,
+        path: String,
+        result: Result<(), MetadataError>,
+    },
     /// To `Children`; a path that does not exist has none.
-    Children { ticket: Ticket, path: String, result: Result<Vec<String>, MetadataError> },
+    Children {
+        ticket: Ticket,
+        path: String,
+        result: Result<Vec<String>, MetadataError>,
+    },
     /// A key under a watched prefix was created, changed or deleted (may come early, late, doubled; read to know).
     Changed { path: String },
     /// The store no longer keeps this asker's session: its ephemeral keys are gone or going.
