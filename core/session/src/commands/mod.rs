@@ -1,0 +1,93 @@
+//! One file per command, named after it: the command itself, and the letters that answer it.
+
+pub(crate) mod connect;
+pub(crate) mod ping;
+
+pub(crate) mod lookup;
+pub(crate) mod partitioned_metadata;
+
+pub(crate) mod close_producer;
+pub(crate) mod producer;
+pub(crate) mod send;
+
+pub(crate) mod ack;
+pub(crate) mod close_consumer;
+pub(crate) mod flow;
+pub(crate) mod message;
+pub(crate) mod redeliver;
+pub(crate) mod subscribe;
+
+pub(crate) mod not_served;
+
+use crate::session::{Session, Turn};
+use bytes::Bytes;
+use letters::{Refusal, RefusalCode};
+use pulsar_wire::proto::base_command::Cmd;
+use vocabulary::{Domain, NameError, TopicName};
+
+/// A command of a connected client (or CONNECT) to its rule.
+pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, command: Cmd, entry: Option<Bytes>) {
+    match command {
+        Cmd::Connect(command) => connect::came(session, turn, command),
+        Cmd::Ping(_) => ping::came(session, turn),
+        Cmd::Pong(_) => {}
+        Cmd::PartitionMetadata(command) => partitioned_metadata::came(session, turn, command),
+        Cmd::LookupTopic(command) => lookup::came(session, turn, command),
+        Cmd::Producer(command) => producer::came(session, turn, command),
+        Cmd::Send(command) => send::came(session, turn, command, entry.unwrap_or_default()),
+        Cmd::CloseProducer(command) => close_producer::came(session, turn, command),
+        Cmd::Subscribe(command) => subscribe::came(session, turn, command),
+        Cmd::Flow(command) => flow::came(session, turn, &command),
+        Cmd::Ack(command) => ack::came(session, turn, command),
+        Cmd::RedeliverUnacknowledgedMessages(command) => redeliver::came(session, turn, &command),
+        Cmd::CloseConsumer(command) => close_consumer::came(session, turn, command),
+        other => not_served::came(session, turn, &other),
+    }
+}
+
+/// The topic a command names, if this broker can serve one of that name.
+pub(crate) fn topic_named(text: &str) -> Result<TopicName, Refusal> {
+    let topic = TopicName::parse(text).map_err(|error| {
+        let code = match error {
+            NameError::Scalable(..) => RefusalCode::NotAllowedError,
+            _ => RefusalCode::InvalidTopicName,
+        };
+        Refusal::new(code, error.to_string())
+    })?;
+    match topic.domain() {
+        Domain::Persistent => Ok(topic),
+        Domain::NonPersistent => Err(Refusal::new(
+            RefusalCode::NotAllowedError,
+            format!("Topic {topic} is non-persistent, which is not served by this broker yet"),
+        )),
+    }
+}
+
+/// `Expectation:` the Go client sends empty texts where others leave the field out.
+pub(crate) fn present(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
+/// Refuses names and key-value pairs that a topic would have to keep and no client means.
+pub(crate) fn check_length(what: &str, bytes: usize, max: usize) -> Result<(), Refusal> {
+    if bytes <= max {
+        return Ok(());
+    }
+    let text = format!("The {what} has {bytes} bytes, at most {max} are allowed");
+    Err(Refusal::new(RefusalCode::MetadataError, text))
+}
+
+/// A client's key-value pairs.
+pub(crate) fn pairs(from: Vec<pulsar_wire::proto::KeyValue>) -> Vec<(String, String)> {
+    from.into_iter()
+        .map(|pair| (pair.key.unwrap_or_default(), pair.value.unwrap_or_default()))
+        .collect()
+}
+
+/// How many bytes a client's key-value pairs have.
+pub(crate) fn size_of_pairs(pairs: &[pulsar_wire::proto::KeyValue]) -> usize {
+    pairs
+        .iter()
+        .map(|pair| pair.key().len() + pair.value().len())
+        .sum()
+}

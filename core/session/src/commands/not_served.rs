@@ -1,0 +1,100 @@
+//! Commands that are understood and not served yet: each is told so in the type its client waits for.
+
+use super::topic_named;
+use crate::answers;
+use crate::face::CloseReason;
+use crate::gate::{Action, Resource};
+use crate::session::{Session, Turn, name_of};
+use letters::{Refusal, RefusalCode};
+use pulsar_wire::proto::base_command::Cmd;
+
+pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: &Cmd) {
+    let Some(action) = action(command) else {
+        return session.close(
+            turn,
+            CloseReason::BrokerCommand(name_of(command.command_type())),
+        );
+    };
+    let refusal = match ask(session, action, command) {
+        Err(refusal) => refusal,
+        Ok(()) => match command {
+            // There is nothing to close, which is what closing asks for.
+            Cmd::WatchTopicListClose(close) => {
+                return session.send_success(turn, close.request_id());
+            }
+            // `Expectation:` Java takes this for "no schema" and reads bytes.
+            Cmd::GetSchema(get) => {
+                let text = format!("Topic {} has no schema", get.topic());
+                Refusal::new(RefusalCode::TopicNotFound, text)
+            }
+            other => {
+                let text = format!(
+                    "{} is not served by this broker yet",
+                    name_of(other.command_type())
+                );
+                Refusal::new(RefusalCode::NotAllowedError, text)
+            }
+        },
+    };
+    let answer = answers::refusing(command, refusal);
+    session.refuse(turn, answer);
+}
+
+/// What a client wants with a command; `None` for commands of brokers.
+fn action(command: &Cmd) -> Option<Action> {
+    Some(match command {
+        Cmd::AuthResponse(_) => Action::Connect,
+        Cmd::Unsubscribe(_) => Action::Unsubscribe,
+        Cmd::Seek(_) => Action::Seek,
+        Cmd::GetLastMessageId(_) => Action::ReadLastMessageId,
+        Cmd::ConsumerStats(_) => Action::ReadConsumerStats,
+        Cmd::GetTopicsOfNamespace(_) | Cmd::WatchTopicList(_) | Cmd::WatchTopicListClose(_) => {
+            Action::ListTopics
+        }
+        Cmd::GetSchema(_) => Action::ReadSchema,
+        Cmd::GetOrCreateSchema(_) => Action::WriteSchema,
+        Cmd::NewTxn(_)
+        | Cmd::AddPartitionToTxn(_)
+        | Cmd::AddSubscriptionToTxn(_)
+        | Cmd::EndTxn(_)
+        | Cmd::EndTxnOnPartition(_)
+        | Cmd::EndTxnOnSubscription(_)
+        | Cmd::TcClientConnectRequest(_)
+        | Cmd::WatchTcAssignments(_)
+        | Cmd::WatchTcAssignmentsClose(_) => Action::Transact,
+        Cmd::ScalableTopicLookup(_)
+        | Cmd::ScalableTopicClose(_)
+        | Cmd::ScalableTopicSubscribe(_)
+        | Cmd::WatchScalableTopics(_)
+        | Cmd::WatchScalableTopicsClose(_) => Action::UseScalableTopics,
+        _ => return None,
+    })
+}
+
+fn ask(session: &Session, action: Action, command: &Cmd) -> Result<(), Refusal> {
+    let consumer = match command {
+        Cmd::Unsubscribe(c) => session.consumers.get(c.consumer_id()),
+        Cmd::Seek(c) => session.consumers.get(c.consumer_id()),
+        Cmd::GetLastMessageId(c) => session.consumers.get(c.consumer_id()),
+        Cmd::ConsumerStats(c) => session.consumers.get(c.consumer_id()),
+        Cmd::GetTopicsOfNamespace(c) => {
+            return session.may(action, Resource::Namespace(c.namespace()));
+        }
+        Cmd::WatchTopicList(c) => return session.may(action, Resource::Namespace(c.namespace())),
+        Cmd::WatchScalableTopics(c) => {
+            return session.may(action, Resource::Namespace(c.namespace()));
+        }
+        Cmd::GetSchema(c) => return session.may(action, Resource::Topic(&topic_named(c.topic())?)),
+        Cmd::GetOrCreateSchema(c) => {
+            return session.may(action, Resource::Topic(&topic_named(c.topic())?));
+        }
+        _ => None,
+    };
+    match consumer {
+        Some(consumer) => session.may(
+            action,
+            Resource::Subscription(&consumer.topic, &consumer.subscription),
+        ),
+        None => session.may(action, Resource::Broker),
+    }
+}
