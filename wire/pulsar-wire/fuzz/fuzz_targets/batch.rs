@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| pulsar_wire::fuzz::fuzz_batch(data));
