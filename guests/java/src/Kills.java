@@ -1,0 +1,232 @@
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.pulsar.client.api.Consumer;
+import org.apache.pulsar.client.api.Message;
+import org.apache.pulsar.client.api.MessageId;
+import org.apache.pulsar.client.api.Producer;
+import org.apache.pulsar.client.api.PulsarClient;
+import org.apache.pulsar.client.api.SubscriptionInitialPosition;
+import org.apache.pulsar.client.api.SubscriptionType;
+
+/**
+ * {@code Kills HULSE_BINARY KEYS_DIR COUNT [SEED]}: kills the broker with SIGKILL again and again under the load of the
+ * unmodified Java client, and checks what a user relies on: no confirmed message is lost, messages of a producer come in
+ * their order, and a message whose acknowledgement was confirmed never comes again.
+ */
+public final class Kills {
+    static final int PRODUCERS = 3;
+
+    /** What one producer sent and what became of it. Numbers are sequence ids, dense from 0. */
+    static final class Track {
+        final BitSet confirmed = new BitSet();
+        final BitSet received = new BitSet();
+        int highestSeen = -1;
+        int next;
+    }
+
+    static final List<Track> tracks = new ArrayList<>();
+    static final List<String> violations = new ArrayList<>();
+    static final Set<MessageId> ackConfirmed = ConcurrentHashMap.newKeySet();
+    static final AtomicInteger unconfirmedSends = new AtomicInteger();
+
+    static void violation(String text) {
+        synchronized (violations) {
+            if (violations.size() < 20) {
+                violations.add(text);
+            }
+        }
+    }
+
+    static void receivedOne(int producer, int number, MessageId id) {
+        // By message id: a producer that did not get its receipt sends again, and the copy is another message.
+        if (ackConfirmed.contains(id)) {
+            violation("message " + producer + "/" + number + " (" + id + ") came again after its acknowledgement was"
+                    + " confirmed");
+        }
+        Track track = tracks.get(producer);
+        synchronized (track) {
+            if (!track.received.get(number)) {
+                if (number < track.highestSeen) {
+                    violation("message " + producer + "/" + number + " first came after " + track.highestSeen);
+                }
+                track.highestSeen = Math.max(track.highestSeen, number);
+                track.received.set(number);
+            }
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        int count = Integer.parseInt(arguments[2]);
+        long seed = arguments.length > 3 ? Long.parseLong(arguments[3]) : 1;
+        Random dice = new Random(seed);
+        Guest.OwnBroker broker = new Guest.OwnBroker(arguments[0], arguments[1]);
+        AtomicBoolean sending = new AtomicBoolean(true);
+        AtomicBoolean receiving = new AtomicBoolean(true);
+        try (PulsarClient client = PulsarClient.builder().serviceUrl(broker.url)
+                .startingBackoffInterval(5, TimeUnit.MILLISECONDS).maxBackoffInterval(50, TimeUnit.MILLISECONDS)
+                .operationTimeout(60, TimeUnit.SECONDS).build()) {
+            String topic = Guest.topic("kills");
+            Consumer<byte[]> consumer = client.newConsumer().topic(topic).subscriptionName("sub")
+                    .subscriptionType(SubscriptionType.Exclusive).isAckReceiptEnabled(true)
+                    .enableBatchIndexAcknowledgment(true)
+                    .subscriptionInitialPosition(SubscriptionInitialPosition.Earliest)
+                    .acknowledgmentGroupTime(5, TimeUnit.MILLISECONDS).subscribe();
+            List<Thread> threads = new ArrayList<>();
+            for (int p = 0; p < PRODUCERS; p++) {
+                tracks.add(new Track());
+                Producer<byte[]> producer = client.newProducer().topic(topic).producerName("kills-" + p)
+                        .sendTimeout(0, TimeUnit.SECONDS).maxPendingMessages(200).blockIfQueueFull(true)
+                        .enableBatching(p > 0).batchingMaxMessages(20).create();
+                threads.add(sender(p, producer, sending));
+            }
+            threads.add(receiver(consumer, receiving));
+            threads.forEach(Thread::start);
+            for (int round = 1; round <= count && violations.isEmpty(); round++) {
+                Thread.sleep(20 + dice.nextInt(180)); // the moment of the kill, not a synchronisation
+                broker.kill();
+                broker.start();
+                awaitProgress();
+            }
+            sending.set(false);
+            await("all sends to be confirmed", () -> unconfirmedSends.get() == 0);
+            await("all confirmed messages to arrive", Kills::allArrived);
+            receiving.set(false);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        } finally {
+            broker.kill();
+        }
+        int sent = tracks.stream().mapToInt(t -> t.confirmed.cardinality()).sum();
+        System.out.println("kills " + count + ", confirmed messages " + sent + ", confirmed acknowledgements "
+                + ackConfirmed.size() + ", violations " + violations.size());
+        violations.forEach(v -> System.out.println("FAILED kills: " + v));
+        if (violations.isEmpty()) {
+            System.out.println("ok kills");
+        }
+        System.exit(violations.isEmpty() ? 0 : 1);
+    }
+
+    static Thread sender(int p, Producer<byte[]> producer, AtomicBoolean sending) {
+        return new Thread(() -> {
+            Track track = tracks.get(p);
+            while (sending.get()) {
+                int number = track.next++;
+                unconfirmedSends.incrementAndGet();
+                producer.sendAsync(Guest.bytes(p + "/" + number)).whenComplete((id, problem) -> {
+                    unconfirmedSends.decrementAndGet();
+                    if (problem != null) {
+                        violation("message " + p + "/" + number + " failed: " + problem);
+                        return;
+                    }
+                    synchronized (track) {
+                        track.confirmed.set(number);
+                    }
+                });
+                if (number % 50 == 0) {
+                    pause();
+                }
+            }
+        }, "sender-" + p);
+    }
+
+    static Thread receiver(Consumer<byte[]> consumer, AtomicBoolean receiving) {
+        return new Thread(() -> {
+            while (receiving.get()) {
+                try {
+                    Message<byte[]> message = consumer.receive(100, TimeUnit.MILLISECONDS);
+                    if (message == null) {
+                        continue;
+                    }
+                    String[] parts = Guest.text(message).split("/");
+                    int producer = Integer.parseInt(parts[0]);
+                    int number = Integer.parseInt(parts[1]);
+                    receivedOne(producer, number, message.getMessageId());
+                    consumer.acknowledgeAsync(message)
+                            .thenRun(() -> ackConfirmed.add(message.getMessageId()));
+                } catch (Exception problem) {
+                    violation("the consumer failed: " + problem);
+                    return;
+                }
+            }
+        }, "receiver");
+    }
+
+    static boolean allArrived() {
+        for (Track track : tracks) {
+            synchronized (track) {
+                BitSet missing = (BitSet) track.confirmed.clone();
+                missing.andNot(track.received);
+                if (!missing.isEmpty()) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    interface Condition {
+        boolean holds();
+    }
+
+    static int totalConfirmed() {
+        int sum = 0;
+        for (Track track : tracks) {
+            synchronized (track) {
+                sum += track.confirmed.cardinality();
+            }
+        }
+        return sum;
+    }
+
+    /** Each round has to confirm something, or the kills would show nothing. */
+    static void awaitProgress() throws InterruptedException {
+        int before = totalConfirmed();
+        await("a message to be confirmed after a restart", () -> totalConfirmed() > before);
+    }
+
+    static void await(String what, Condition condition) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!condition.holds()) {
+            if (!violations.isEmpty()) {
+                return;
+            }
+            if (System.nanoTime() > deadline) {
+                violation("waited 60 s for " + what + (allArrived() ? "" : "; missing " + missing()));
+                return;
+            }
+            Thread.sleep(2); // polling a condition
+        }
+    }
+
+    static String missing() {
+        StringBuilder text = new StringBuilder();
+        for (int p = 0; p < tracks.size(); p++) {
+            Track track = tracks.get(p);
+            synchronized (track) {
+                BitSet missing = (BitSet) track.confirmed.clone();
+                missing.andNot(track.received);
+                text.append(p).append("/").append(missing.cardinality()).append(" from ").append(missing.nextSetBit(0))
+                        .append(' ');
+            }
+        }
+        return text.toString();
+    }
+
+    static void pause() {
+        try {
+            Thread.sleep(1);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Kills() {}
+}
