@@ -93,6 +93,8 @@ pub enum FrameError {
 /// Takes the first frame off the buffer, or `None` while it is incomplete.
 ///
 /// `max_frame_size` bounds `total` (see [`max_frame_size`]); a frame beyond it is refused before its bytes arrive.
+/// A hostile command can take up to about 45 times its size in memory once decoded (two bytes become one MessageIdData),
+/// so give connections that have not introduced themselves a small limit.
 pub fn decode_frame(
     buffer: &mut BytesMut,
     max_frame_size: u32,
