@@ -1,6 +1,6 @@
 //! Entries acknowledged ahead of the mark, by ledger.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 
 use vocabulary::Position;
 
@@ -67,8 +67,25 @@ impl Ahead {
             .entry(run.ledger)
             .or_default()
             .insert(run.first, run.last);
-        self.count += added;
+        self.count = self.count.saturating_add(added);
         added
+    }
+
+    /// Adds the entries of a set.
+    pub fn union(&mut self, ledger: i64, set: EntrySet) {
+        match self.ledgers.entry(ledger) {
+            btree_map::Entry::Occupied(known) => {
+                let known = known.into_mut();
+                for (first, last) in set.runs() {
+                    self.count = self.count.saturating_add(known.insert(first, last));
+                }
+            }
+            btree_map::Entry::Vacant(place) if !set.is_empty() => {
+                self.count = self.count.saturating_add(set.count());
+                place.insert(set);
+            }
+            btree_map::Entry::Vacant(_) => {}
+        }
     }
 
     /// Removes what lies at or before the position; says how many entries that were.
@@ -88,7 +105,7 @@ impl Ahead {
             }
             first.remove();
         }
-        self.count -= removed;
+        self.count = self.count.saturating_sub(removed);
         removed
     }
 
@@ -120,7 +137,10 @@ impl Ahead {
             }
             !set.is_empty()
         });
-        self.count = self.ledgers.values().map(EntrySet::count).sum();
+        self.count = self
+            .ledgers
+            .values()
+            .fold(0, |sum, set| sum.saturating_add(set.count()));
         before - self.count
     }
 }

@@ -25,9 +25,14 @@ impl Changes {
             && self.string_properties.is_empty()
     }
 
-    /// What the mark covers need not be told one by one.
+    /// The mark has to be told.
     pub fn mark_moved(&mut self, mark: Position) {
         self.mark_moved = true;
+        self.prune(mark);
+    }
+
+    /// What the mark covers need not be told one by one.
+    pub fn prune(&mut self, mark: Position) {
         self.acked.remove_to(mark);
         while self
             .partial

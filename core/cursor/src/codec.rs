@@ -1,9 +1,26 @@
 //! Numbers, texts and sets as the stored forms write them.
+//!
+//! ```text
+//! number     seven bits a byte, the lowest first; the high bit of a byte: more follow
+//! signed     number with the sign in the lowest bit: 0, -1, 1, -2 are 0, 1, 2, 3
+//! position   signed ledger, signed entry
+//! text       number size, so many bytes of UTF-8
+//! ack set    number words, so many words; bit set: message remains
+//! entry set  number parts, each:
+//!              number skip << 1 | form   begins `skip` behind the end of the part before (at first: entry 0)
+//!              form 0  number more       this entry and so many more are in the set
+//!              form 1  number words, so many words; bit set: entry is in the set
+//! word       eight bytes, the lowest first; its lowest bit comes first
+//! ```
 
 use bytes::{BufMut, BytesMut};
 use vocabulary::{AckSet, Position};
 
-use crate::entry_set::EntrySet;
+use crate::block::Block;
+use crate::entry_set::{EntrySet, Part};
+
+/// Entries of saved cursors have no higher numbers: more than any ledger can hold.
+const ENTRY_MAX: u64 = 1 << 47;
 
 /// Why saved bytes are no cursor. Their text says what to do nothing about: the bytes are damaged, or newer than this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,14 +113,23 @@ impl<'a> Reader<'a> {
 
     pub fn entry_set(&mut self, what: &'static str) -> Result<EntrySet, CursorError> {
         let mut set = EntrySet::default();
-        let mut from = 0i64;
+        let mut from = 0u64;
         for _ in 0..self.number(what)? {
-            let gap = i64::try_from(self.number(what)?).map_err(|_| CursorError::Damaged(what))?;
-            let more = i64::try_from(self.number(what)?).map_err(|_| CursorError::Damaged(what))?;
-            let first = from.checked_add(gap).ok_or(CursorError::Damaged(what))?;
-            let last = first.checked_add(more).ok_or(CursorError::Damaged(what))?;
-            from = last.checked_add(2).ok_or(CursorError::Damaged(what))?;
-            set.insert(first, last);
+            let head = self.number(what)?;
+            let size = self.number(what)?;
+            let base = bounded(from, head >> 1, what)?;
+            if head & 1 == 0 {
+                let last = bounded(base, size, what)?;
+                set.insert(base as i64, last as i64);
+                from = last + 1;
+            } else {
+                from = bounded(base, size.saturating_mul(64), what)?;
+                let bytes = self.take(size.saturating_mul(8), what)?;
+                let (words, _) = bytes.as_chunks::<8>();
+                for (word, at) in words.iter().zip((base..).step_by(64)) {
+                    set.insert_word(at as i64, u64::from_le_bytes(*word));
+                }
+            }
         }
         Ok(set)
     }
@@ -147,11 +173,99 @@ pub(crate) fn put_ack_set(out: &mut BytesMut, set: &AckSet) {
 }
 
 pub(crate) fn put_entry_set(out: &mut BytesMut, set: &EntrySet) {
-    put_number(out, set.runs().count() as u64);
-    let mut from = 0;
-    for (first, last) in set.runs() {
-        put_number(out, (first - from).unsigned_abs());
-        put_number(out, (last - first).unsigned_abs());
-        from = last + 2;
+    let mut parts = Parts::default();
+    for part in set.parts() {
+        match part {
+            Part::Run { first, last } => parts.run(first, last),
+            Part::Bits { base, block } => parts.bits(base, block),
+        }
     }
+    if let Some(bits) = as_words(set, parts.out.len()) {
+        parts = bits;
+    }
+    put_number(out, parts.count);
+    out.put_slice(&parts.out);
+}
+
+/// The whole set as words, if that is smaller.
+fn as_words(set: &EntrySet, bytes_max: usize) -> Option<Parts> {
+    let first = set.next_present(0)?;
+    let base = first - first % 64;
+    let (mut words, mut parts) = (Vec::new(), Parts::default());
+    for (first, last) in set.runs() {
+        let needed = usize::try_from((last - base) / 64 + 1).ok()?;
+        if needed.saturating_mul(8) >= bytes_max {
+            return None;
+        }
+        words.resize(needed, 0u64);
+        for entry in first..=last {
+            if let Some(word) = words.get_mut(((entry - base) / 64) as usize) {
+                *word |= 1 << ((entry - base) % 64);
+            }
+        }
+    }
+    parts.words(base, &words);
+    (parts.out.len() < bytes_max).then_some(parts)
+}
+
+/// The parts of an entry set, as they are written.
+#[derive(Clone, Default)]
+struct Parts {
+    out: BytesMut,
+    count: u64,
+    /// The number behind the last part.
+    from: i64,
+}
+
+impl Parts {
+    fn run(&mut self, first: i64, last: i64) {
+        self.head(first, 0);
+        put_number(&mut self.out, last.abs_diff(first));
+        self.from = last + 1;
+    }
+
+    /// Whichever is smaller: the words or the runs in them.
+    fn bits(&mut self, base: i64, block: &Block) {
+        let mut as_runs = Parts {
+            out: BytesMut::new(),
+            ..*self
+        };
+        for (first, last) in block.runs() {
+            as_runs.run(base + first as i64, base + last as i64);
+        }
+        let words = block.words();
+        let skipped = words.iter().take_while(|word| **word == 0).count();
+        let ended = words
+            .iter()
+            .rposition(|word| *word != 0)
+            .map_or(0, |last| last + 1);
+        let words = words.get(skipped..ended).unwrap_or_default();
+        if as_runs.out.len() <= words.len() * 8 {
+            self.out.put_slice(&as_runs.out);
+            (self.count, self.from) = (as_runs.count, as_runs.from);
+            return;
+        }
+        self.words(base + skipped as i64 * 64, words);
+    }
+
+    fn words(&mut self, base: i64, words: &[u64]) {
+        self.head(base, 1);
+        put_number(&mut self.out, words.len() as u64);
+        for word in words {
+            self.out.put_u64_le(*word);
+        }
+        self.from = base + words.len() as i64 * 64;
+    }
+
+    fn head(&mut self, base: i64, form: u64) {
+        put_number(&mut self.out, base.abs_diff(self.from) << 1 | form);
+        self.count += 1;
+    }
+}
+
+/// The sum, if entries are numbered that high.
+fn bounded(from: u64, more: u64, what: &'static str) -> Result<u64, CursorError> {
+    from.checked_add(more)
+        .filter(|sum| *sum <= ENTRY_MAX)
+        .ok_or(CursorError::Damaged(what))
 }

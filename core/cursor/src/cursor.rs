@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use vocabulary::{AckSet, Position};
 
-use crate::ack::{AckRefusal, Acked};
 use crate::ahead::{Ahead, Run};
 use crate::changes::Changes;
 use crate::extent::Extent;
@@ -145,88 +144,18 @@ impl Cursor {
         })
     }
 
-    /// Acknowledges an entry, or what is not in `remaining` of its messages. An entry that does not exist
-    /// any more (or never did, between others) changes nothing, as does an ack made before.
-    ///
-    /// # Errors
-    /// If the position lies behind the last entry, or the set is larger than any batch.
-    pub fn ack(
-        &mut self,
-        extent: &Extent,
-        position: Position,
-        remaining: Option<&AckSet>,
-        batch_size: Option<u32>,
-    ) -> Result<Acked, AckRefusal> {
-        if position > extent.end() {
-            return Err(AckRefusal::BeyondLast {
-                position,
-                last: extent.end(),
-            });
-        }
-        let remaining = fitted(position, remaining, batch_size)?;
-        if self.is_acked(position) || !extent.contains(position) {
-            return Ok(Acked::default());
-        }
-        Ok(match remaining {
-            Some(remaining) if !remaining.is_empty() => {
-                self.ack_part(position, remaining, batch_size, extent)
-            }
-            _ => self.ack_whole(position, batch_size, extent),
-        })
-    }
-
-    /// Acknowledges everything before the position, and the position as [`Cursor::ack`] does. A position
-    /// that is no entry stands for the last one before it; (ledger, -1) for everything before that ledger.
-    ///
-    /// # Errors
-    /// If the position lies behind the last entry (unless its entry number is -1, as Pulsar allows at the
-    /// start of the next ledger), or the set is larger than any batch.
-    pub fn ack_cumulative(
-        &mut self,
-        extent: &Extent,
-        position: Position,
-        remaining: Option<&AckSet>,
-        batch_size: Option<u32>,
-    ) -> Result<Acked, AckRefusal> {
-        if position > extent.end() && position.entry != -1 {
-            return Err(AckRefusal::BeyondLast {
-                position,
-                last: extent.end(),
-            });
-        }
-        let fitting = fitted(position, remaining, batch_size)?;
-        let partly =
-            extent.contains(position) && fitting.as_ref().is_some_and(|set| !set.is_empty());
-        let messages = self.messages_before(position, batch_size);
-        let target = if partly { position.before() } else { position };
-        let mut acked = self.raise(extent, target);
-        if partly {
-            let own = self.ack(extent, position, fitting.as_ref(), batch_size)?;
-            acked.entries += own.entries;
-            acked.messages = own.messages;
-            acked.mark_moved |= own.mark_moved;
-            acked.changed |= own.changed;
-        } else if extent.contains(position) {
-            acked.messages = messages;
-        }
-        Ok(acked)
-    }
-
     /// Fits the cursor to the entries that exist: to be called after it was restored and after each trim.
     /// A mark behind the last entry goes back to it; one in a trimmed ledger forward to before the first
     /// entry; what is known of entries that do not exist is dropped.
     pub fn clamp(&mut self, extent: &Extent) {
-        let lost = match extent.last() {
-            Some(last) if self.mark > last => {
-                self.mark = last;
-                true
-            }
-            None if self.mark.ledger == i64::MAX => {
-                self.mark = extent.end();
-                true
-            }
-            _ => false,
-        };
+        let end = extent.end();
+        // Nothing was ever stored, as far as is known: then a mark is as good as another, unless it is behind
+        // whatever will be stored.
+        let known = end > Position::EARLIEST || self.mark.ledger == i64::MAX;
+        let lost = known && self.mark > end;
+        if lost {
+            self.mark = end;
+        }
         if let Some(first) = extent.first()
             && self.mark.ledger < first.ledger
         {
@@ -237,8 +166,9 @@ impl Cursor {
         let sets = self.partial.len();
         self.partial
             .retain(|position, _| extent.contains(*position));
-        // Expectation: none of a client. What was saved of lost entries would pass for an ack of those that
-        // will be stored in their place, so the next record has to replace all of it.
+        self.changes.prune(self.mark);
+        // What was saved of lost entries would pass for an ack of those that will be stored in their place,
+        // so the next record has to replace all of it.
         if lost || dropped > 0 || self.partial.len() < sets {
             self.snapshot_is_due();
         }
@@ -253,104 +183,8 @@ impl Cursor {
         self.snapshot_is_due();
     }
 
-    fn ack_whole(&mut self, position: Position, batch_size: Option<u32>, extent: &Extent) -> Acked {
-        let messages = self.messages_before(position, batch_size);
-        self.partial.remove(&position);
-        let run = Run {
-            ledger: position.ledger,
-            first: position.entry,
-            last: position.entry,
-        };
-        self.ahead.insert(run);
-        if self.is_durable() {
-            self.changes.partial.remove(&position);
-            self.changes.acked.insert(run);
-        }
-        let mark_moved = self.advance(extent);
-        Acked {
-            entries: 1,
-            messages,
-            mark_moved,
-            changed: true,
-        }
-    }
-
-    fn ack_part(
-        &mut self,
-        position: Position,
-        mut set: AckSet,
-        batch_size: Option<u32>,
-        extent: &Extent,
-    ) -> Acked {
-        let before = self.partial.get(&position);
-        match before {
-            Some(known) => set.intersect(known),
-            None if batch_size.is_some_and(|size| set.count_within(size) == size) => {
-                return Acked::default();
-            }
-            None => {}
-        }
-        if before == Some(&set) {
-            return Acked::default();
-        }
-        if set.is_empty() {
-            return self.ack_whole(position, batch_size, extent);
-        }
-        let within = batch_size.unwrap_or(BATCH_MESSAGES_MAX);
-        let messages = match (before, batch_size) {
-            (None, None) => 0,
-            _ => self
-                .messages_before(position, batch_size)
-                .saturating_sub(set.count_within(within)),
-        };
-        self.partial.insert(position, set);
-        if self.is_durable() {
-            self.changes.partial.insert(position);
-        }
-        Acked {
-            entries: 0,
-            messages,
-            mark_moved: false,
-            changed: true,
-        }
-    }
-
-    /// How many messages of an entry remain.
-    fn messages_before(&self, position: Position, batch_size: Option<u32>) -> u32 {
-        if self.is_acked(position) {
-            return 0;
-        }
-        match self.partial.get(&position) {
-            Some(known) => known.count_within(batch_size.unwrap_or(BATCH_MESSAGES_MAX)),
-            None => batch_size.unwrap_or(1),
-        }
-    }
-
-    /// Acknowledges all entries up to and including the position.
-    fn raise(&mut self, extent: &Extent, up_to: Position) -> Acked {
-        let Some(target) = extent.at_or_before(up_to) else {
-            return Acked::default();
-        };
-        if target <= self.mark {
-            return Acked::default();
-        }
-        let covered = extent.count(self.mark, target);
-        self.mark = target;
-        let known = self.forget_to_mark();
-        if self.is_durable() {
-            self.changes.mark_moved(self.mark);
-        }
-        self.advance(extent);
-        Acked {
-            entries: covered.saturating_sub(known),
-            messages: 0,
-            mark_moved: true,
-            changed: true,
-        }
-    }
-
     /// Moves the mark over everything acknowledged that follows it.
-    fn advance(&mut self, extent: &Extent) -> bool {
+    pub(crate) fn advance(&mut self, extent: &Extent) -> bool {
         let mut moved = false;
         while let Some(next) = extent.next_valid(self.mark) {
             let absent = self.ahead.next_absent(next);
@@ -380,27 +214,13 @@ impl Cursor {
         self.ahead.remove_to(self.mark)
     }
 
+    /// What is saved of a cursor, for comparing.
+    pub(crate) fn state(&self) -> impl PartialEq + std::fmt::Debug + '_ {
+        (self.mark, &self.ahead, &self.partial, &self.properties, &self.string_properties)
+    }
+
     pub(crate) fn snapshot_is_due(&mut self) {
         self.changes = Changes::default();
         self.saving.snapshot_due = self.is_durable();
     }
-}
-
-/// The set without messages the batch does not have.
-fn fitted(
-    position: Position,
-    remaining: Option<&AckSet>,
-    batch_size: Option<u32>,
-) -> Result<Option<AckSet>, AckRefusal> {
-    let Some(set) = remaining else {
-        return Ok(None);
-    };
-    if set.length() > u64::from(BATCH_MESSAGES_MAX) {
-        return Err(AckRefusal::SetTooLarge { position });
-    }
-    let mut set = set.clone();
-    if let Some(size) = batch_size {
-        set.truncate(size);
-    }
-    Ok(Some(set))
 }

@@ -6,12 +6,15 @@
 
 pub mod ack;
 pub mod ahead;
+mod block;
 mod changes;
 mod codec;
 pub mod cursor;
 pub mod delta;
 pub mod entry_set;
 pub mod extent;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod saving;
 pub mod snapshot;
 
@@ -20,3 +23,20 @@ pub use ahead::Run;
 pub use codec::CursorError;
 pub use cursor::Cursor;
 pub use extent::Extent;
+
+#[cfg(test)]
+mod ack_tests;
+#[cfg(test)]
+mod entry_set_tests;
+#[cfg(test)]
+mod extent_tests;
+#[cfg(test)]
+mod form_tests;
+#[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
+mod model_tests;
+#[cfg(test)]
+mod saving_tests;
+#[cfg(test)]
+mod size_tests;

@@ -14,7 +14,6 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::ahead::Run;
 use crate::codec::{
     CursorError, Reader, put_ack_set, put_entry_set, put_number, put_position, put_signed, put_text,
 };
@@ -65,13 +64,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cursor, CursorError> {
     cursor.saving.sequence = sequence;
     for _ in 0..reader.number("ledgers")? {
         let ledger = reader.signed("ledger")?;
-        for (first, last) in reader.entry_set("acknowledged entries")?.runs() {
-            cursor.ahead.insert(Run {
-                ledger,
-                first,
-                last,
-            });
-        }
+        cursor
+            .ahead
+            .union(ledger, reader.entry_set("acknowledged entries")?);
     }
     for _ in 0..reader.number("batches")? {
         let position = reader.position("batch")?;
