@@ -19,9 +19,12 @@ impl Broker {
     pub fn start(binary: &Path, data: &Path) -> Result<Broker> {
         let mut command = Command::new(binary);
         command.arg("standalone").arg("--data-dir").arg(data);
-        for setting in
-            ["brokerServicePort=0", "webServicePort=0", "bindAddress=127.0.0.1", "advertisedAddress=127.0.0.1"]
-        {
+        for setting in [
+            "brokerServicePort=0",
+            "webServicePort=0",
+            "bindAddress=127.0.0.1",
+            "advertisedAddress=127.0.0.1",
+        ] {
             command.args(["--set", setting]);
         }
         Broker::start_command(&mut command)
@@ -34,7 +37,12 @@ impl Broker {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .with_context(|| format!("{} could not be started", command.get_program().to_string_lossy()))?;
+            .with_context(|| {
+                format!(
+                    "{} could not be started",
+                    command.get_program().to_string_lossy()
+                )
+            })?;
         let mut out = BufReader::new(child.stdout.take().context("no standard output")?);
         let mut line = String::new();
         out.read_line(&mut line)?;
@@ -48,7 +56,11 @@ impl Broker {
                 .map(|word| word.trim_end_matches([',', '/']).to_owned())
         };
         match (url("pulsar://"), url("http://")) {
-            (Some(pulsar), Some(http)) => Ok(Broker { child, url: pulsar, http }),
+            (Some(pulsar), Some(http)) => Ok(Broker {
+                child,
+                url: pulsar,
+                http,
+            }),
             _ => {
                 child.kill().ok();
                 bail!("the broker did not say that it is ready, but: {line:?}")
@@ -63,7 +75,10 @@ impl Broker {
 
     /// Ends it with SIGTERM and waits.
     pub fn stop(mut self) -> Result<()> {
-        Command::new("kill").arg(self.pid().to_string()).status().context("kill could not be run")?;
+        Command::new("kill")
+            .arg(self.pid().to_string())
+            .status()
+            .context("kill could not be run")?;
         let status = self.child.wait()?;
         if !status.success() {
             bail!("the broker ended with {status} after SIGTERM");

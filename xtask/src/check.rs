@@ -9,26 +9,52 @@ use std::time::Duration;
 
 /// All checks.
 pub fn all(place: &Place, report: &mut Report) {
-    report.step("cargo fmt", || cargo_shown(place, &["fmt", "--all", "--check"], &[]));
+    report.step("cargo fmt", || {
+        cargo_shown(place, &["fmt", "--all", "--check"], &[])
+    });
     report.step("cargo clippy", || {
-        let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        let arguments = [
+            "clippy",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ];
         cargo_shown(place, &arguments, &[])
     });
     report.step("cargo doc", || {
-        let arguments = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
+        let arguments = [
+            "doc",
+            "--locked",
+            "--workspace",
+            "--no-deps",
+            "--document-private-items",
+        ];
         cargo_shown(place, &arguments, &[("RUSTDOCFLAGS", "-D warnings")])
     });
     report.step("floors", || floors(place));
 }
 
 /// The floors, bottom to top: a crate may use its own floor and those below.
-const FLOORS: [&str; 10] =
-    ["ground", "wire", "core", "storage", "client", "cluster", "doors", "sim", "tools", "app"];
+const FLOORS: [&str; 10] = [
+    "ground", "wire", "core", "storage", "client", "cluster", "doors", "sim", "tools", "app",
+];
 
 /// No crate depends on a floor above its own (dev-dependencies may: tests bring a made-up world).
 fn floors(place: &Place) -> Result<()> {
     let mut command = Command::new(crate::place::cargo());
-    command.args(["tree", "--workspace", "--edges", "normal,build", "--prefix", "depth", "--format", " {p}"]);
+    command.args([
+        "tree",
+        "--workspace",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "depth",
+        "--format",
+        " {p}",
+    ]);
     command.args(["--depth", "1"]).current_dir(&place.root);
     let tree = must(&mut command, Duration::from_secs(60))?;
     let root = place.root.to_string_lossy().into_owned();
@@ -49,7 +75,10 @@ fn floors(place: &Place) -> Result<()> {
         }
     }
     if !wrong.is_empty() {
-        bail!("crates that use a floor above their own:\n{}", wrong.join("\n"));
+        bail!(
+            "crates that use a floor above their own:\n{}",
+            wrong.join("\n")
+        );
     }
     Ok(())
 }

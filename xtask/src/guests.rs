@@ -43,16 +43,29 @@ pub fn visit(place: &Place, only: &[String], report: &mut Report) -> Result<()> 
         let mut running = Vec::new();
         for guest in &ready {
             let (place_arguments, keys) = match guest.own {
-                true => (vec!["--own".into(), place.release("hulse").into_os_string()], &keys),
-                false => (vec![broker.url.clone().into(), broker.http.clone().into()], &keys),
+                true => (
+                    vec!["--own".into(), place.release("hulse").into_os_string()],
+                    &keys,
+                ),
+                false => (
+                    vec![broker.url.clone().into(), broker.http.clone().into()],
+                    &keys,
+                ),
             };
             running.push(scope.spawn(move || {
                 let mut command = Command::new(&guest.program);
-                command.args(&guest.before).args(&guest.script).args(place_arguments).arg(keys);
+                command
+                    .args(&guest.before)
+                    .args(&guest.script)
+                    .args(place_arguments)
+                    .arg(keys);
                 (guest.name.clone(), collected(&mut command, LONG))
             }));
         }
-        running.into_iter().filter_map(|thread| thread.join().ok()).collect()
+        running
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .collect()
     });
     for (name, outcome) in outcomes {
         judge(&name, outcome, report);
@@ -73,7 +86,10 @@ pub fn kills(place: &Place, count: u32, seed: u64, report: &mut Report) -> Resul
     };
     println!("\n== {count} kills under load");
     let mut command = Command::new("java");
-    command.args(["-cp", &classpath, "Kills"]).arg(place.release("hulse")).arg(place.root.join("guests/keys"));
+    command
+        .args(["-cp", &classpath, "Kills"])
+        .arg(place.release("hulse"))
+        .arg(place.root.join("guests/keys"));
     command.args([count.to_string(), seed.to_string()]);
     let outcome = collected(&mut command, Duration::from_secs(60 + u64::from(count) * 3));
     if let Ok(outcome) = &outcome {
@@ -89,7 +105,10 @@ fn judge(name: &str, outcome: Result<Outcome>, report: &mut Report) {
             report.take_lines(name, &outcome.output);
             let told = outcome.output.contains("FAILED ");
             if !outcome.success && !told {
-                report.fail(name, &format!("it ended badly:\n{}\n{}", outcome.output, outcome.errors));
+                report.fail(
+                    name,
+                    &format!("it ended badly:\n{}\n{}", outcome.output, outcome.errors),
+                );
             } else if told {
                 println!("{}", outcome.errors);
             } else if !outcome.output.contains("ok ") {
@@ -105,7 +124,11 @@ fn prepare(place: &Place, name: &str) -> Result<Vec<Guest>> {
         [false, true]
             .into_iter()
             .map(|own| Guest {
-                name: if own { format!("{name} (own broker)") } else { name.to_owned() },
+                name: if own {
+                    format!("{name} (own broker)")
+                } else {
+                    name.to_owned()
+                },
                 program: program.clone(),
                 before: before.clone(),
                 script: script.clone(),
@@ -115,10 +138,18 @@ fn prepare(place: &Place, name: &str) -> Result<Vec<Guest>> {
     };
     if name == "java" {
         let classpath = java(place)?;
-        return Ok(both("java".into(), vec!["-cp".into(), classpath], vec!["Guest".into()]));
+        return Ok(both(
+            "java".into(),
+            vec!["-cp".into(), classpath],
+            vec!["Guest".into()],
+        ));
     }
     let python = python(place, name)?;
-    let script = place.root.join("guests/python/guest.py").to_string_lossy().into_owned();
+    let script = place
+        .root
+        .join("guests/python/guest.py")
+        .to_string_lossy()
+        .into_owned();
     Ok(both(python, vec![], vec![script]))
 }
 
@@ -128,14 +159,22 @@ pub fn python(place: &Place, name: &str) -> Result<PathBuf> {
     std::fs::create_dir_all(&home)?;
     let python = home.join("venv/bin/python");
     once(&home.join("complete"), || {
-        must(Command::new("python3").args(["-m", "venv"]).arg(home.join("venv")), LONG)
-            .context("python3 with its venv module is needed for the Python client")?;
+        must(
+            Command::new("python3")
+                .args(["-m", "venv"])
+                .arg(home.join("venv")),
+            LONG,
+        )
+        .context("python3 with its venv module is needed for the Python client")?;
         let package = match name.strip_prefix("python-") {
             Some("new") | None => "pulsar-client".to_owned(),
             Some(version) => format!("pulsar-client=={version}"),
         };
-        must(Command::new(&python).args(["-m", "pip", "install", "--quiet", &package]), LONG)
-            .with_context(|| format!("{package} could not be installed from the package index"))?;
+        must(
+            Command::new(&python).args(["-m", "pip", "install", "--quiet", &package]),
+            LONG,
+        )
+        .with_context(|| format!("{package} could not be installed from the package index"))?;
         Ok(())
     })?;
     Ok(python)
@@ -144,7 +183,10 @@ pub fn python(place: &Place, name: &str) -> Result<PathBuf> {
 /// The class path of the Java client and our scenarios.
 fn java(place: &Place) -> Result<String> {
     for program in ["java", "javac", "mvn"] {
-        anyhow::ensure!(is_there(program), "{program} is needed for the Java client and is not on the PATH");
+        anyhow::ensure!(
+            is_there(program),
+            "{program} is needed for the Java client and is not on the PATH"
+        );
     }
     let home = place.guests().join(format!("java-{JAVA_VERSION}"));
     std::fs::create_dir_all(&home)?;
@@ -152,15 +194,27 @@ fn java(place: &Place) -> Result<String> {
     once(&home.join("complete"), || {
         std::fs::copy(place.root.join("guests/java/pom.xml"), home.join("pom.xml"))?;
         let mut maven = Command::new("mvn");
-        maven.args(["-B", "-q", "dependency:copy-dependencies"]).current_dir(&home);
-        must(maven.arg(format!("-DoutputDirectory={}", jars.display())), LONG)
-            .context("the Java client could not be fetched with Maven")?;
+        maven
+            .args(["-B", "-q", "dependency:copy-dependencies"])
+            .current_dir(&home);
+        must(
+            maven.arg(format!("-DoutputDirectory={}", jars.display())),
+            LONG,
+        )
+        .context("the Java client could not be fetched with Maven")?;
         Ok(())
     })?;
     let classes = home.join("classes");
     let mut compile = Command::new("javac");
-    compile.arg("-cp").arg(format!("{}/*", jars.display())).arg("-d").arg(&classes);
-    must(compile.args(sources(&place.root.join("guests/java/src"))?), LONG)?;
+    compile
+        .arg("-cp")
+        .arg(format!("{}/*", jars.display()))
+        .arg("-d")
+        .arg(&classes);
+    must(
+        compile.args(sources(&place.root.join("guests/java/src"))?),
+        LONG,
+    )?;
     Ok(format!("{}/*:{}", jars.display(), classes.display()))
 }
 

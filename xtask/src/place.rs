@@ -16,7 +16,10 @@ impl Place {
     /// Asks cargo.
     pub fn find() -> Result<Place> {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = manifest.parent().context("xtask lies in the repository")?.to_path_buf();
+        let root = manifest
+            .parent()
+            .context("xtask lies in the repository")?
+            .to_path_buf();
         let output = Command::new(cargo())
             .args(["metadata", "--no-deps", "--format-version", "1"])
             .current_dir(&root)
@@ -28,7 +31,10 @@ impl Place {
             .nth(1)
             .and_then(|rest| rest.split('"').next())
             .context("cargo metadata names no target directory")?;
-        Ok(Place { root, target: PathBuf::from(target) })
+        Ok(Place {
+            root,
+            target: PathBuf::from(target),
+        })
     }
 
     /// A program built with `--release`.
@@ -45,9 +51,11 @@ impl Place {
     pub fn scratch(&self, name: &str) -> Result<PathBuf> {
         let path = self.target.join("xtask").join(name);
         if path.exists() {
-            std::fs::remove_dir_all(&path).with_context(|| format!("{} cannot be emptied", path.display()))?;
+            std::fs::remove_dir_all(&path)
+                .with_context(|| format!("{} cannot be emptied", path.display()))?;
         }
-        std::fs::create_dir_all(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+        std::fs::create_dir_all(&path)
+            .with_context(|| format!("{} cannot be made", path.display()))?;
         Ok(path)
     }
 }

@@ -32,8 +32,12 @@ pub fn tour(place: &Place, report: &mut Report) -> Result<()> {
         }
     };
     report.step("every block of the README's tour", || {
-        let readme = std::fs::read_to_string(place.root.join("README.md")).context("there is no README.md")?;
-        let section = readme.split("## Five minutes").nth(1).context("README.md has no section 'Five minutes'")?;
+        let readme = std::fs::read_to_string(place.root.join("README.md"))
+            .context("there is no README.md")?;
+        let section = readme
+            .split("## Five minutes")
+            .nth(1)
+            .context("README.md has no section 'Five minutes'")?;
         let section = section.split("\n## ").next().unwrap_or(section);
         let blocks = blocks(section);
         if blocks.len() < 3 {
@@ -55,7 +59,10 @@ fn play(place: &Place, python: &str, blocks: &[Block]) -> Result<()> {
         if block.text.starts_with("cargo run --release -- standalone") {
             let mut command = Command::new(place.release("hulse"));
             command.arg("standalone").current_dir(&folder);
-            broker = Some(Broker::start_command(&mut command).context("the tour's broker, on its usual ports")?);
+            broker = Some(
+                Broker::start_command(&mut command)
+                    .context("the tour's broker, on its usual ports")?,
+            );
             continue;
         }
         let output = run_block(place, &folder, python, block)?;
@@ -66,10 +73,21 @@ fn play(place: &Place, python: &str, blocks: &[Block]) -> Result<()> {
     broker.context("the tour starts no broker")?.stop()
 }
 
-fn run_block(place: &Place, folder: &std::path::Path, python: &str, block: &Block) -> Result<String> {
+fn run_block(
+    place: &Place,
+    folder: &std::path::Path,
+    python: &str,
+    block: &Block,
+) -> Result<String> {
     let path = std::env::var("PATH").unwrap_or_default();
-    let python_folder = std::path::Path::new(python).parent().context("python lies in a folder")?;
-    let path = format!("{}:{}:{path}", place.target.join("release").display(), python_folder.display());
+    let python_folder = std::path::Path::new(python)
+        .parent()
+        .context("python lies in a folder")?;
+    let path = format!(
+        "{}:{}:{path}",
+        place.target.join("release").display(),
+        python_folder.display()
+    );
     let mut command = match block.language.as_str() {
         "sh" => {
             let mut command = Command::new("bash");
@@ -81,11 +99,22 @@ fn run_block(place: &Place, folder: &std::path::Path, python: &str, block: &Bloc
             command.args(["-c", &block.text]);
             command
         }
-        other => bail!("the tour has a block of language '{other}', which nobody runs:\n{}", block.text),
+        other => bail!(
+            "the tour has a block of language '{other}', which nobody runs:\n{}",
+            block.text
+        ),
     };
-    let outcome = collected(command.env("PATH", path).current_dir(folder), Duration::from_secs(120))?;
+    let outcome = collected(
+        command.env("PATH", path).current_dir(folder),
+        Duration::from_secs(120),
+    )?;
     if !outcome.success {
-        bail!("this block of the tour fails:\n{}\n--\n{}\n{}", block.text, outcome.output, outcome.errors);
+        bail!(
+            "this block of the tour fails:\n{}\n--\n{}\n{}",
+            block.text,
+            outcome.output,
+            outcome.errors
+        );
     }
     Ok(outcome.output)
 }
@@ -106,7 +135,9 @@ fn compare(what: &str, output: &str, wanted: &str) -> Result<()> {
             })
         };
         if !lines.any(fits) {
-            bail!("this block of the tour:\n{what}\nprinted:\n{output}\nbut the README promises the line:\n{want}");
+            bail!(
+                "this block of the tour:\n{what}\nprinted:\n{output}\nbut the README promises the line:\n{want}"
+            );
         }
     }
     Ok(())
@@ -118,7 +149,10 @@ fn blocks(section: &str) -> Vec<Block> {
     for line in section.lines() {
         match (&mut open, line.strip_prefix("```")) {
             (None, Some(language)) => {
-                open = Some(Block { language: language.trim().to_owned(), text: String::new() });
+                open = Some(Block {
+                    language: language.trim().to_owned(),
+                    text: String::new(),
+                });
             }
             (Some(_), Some(_)) => blocks.extend(open.take()),
             (Some(block), None) => {

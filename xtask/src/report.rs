@@ -71,7 +71,16 @@ impl Report {
         for failed in &self.failed {
             println!("failed: {failed}");
         }
-        println!("\n{} passed, {} failed, {} skipped", self.passed, self.failed.len(), self.skipped.len());
-        if self.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        println!(
+            "\n{} passed, {} failed, {} skipped",
+            self.passed,
+            self.failed.len(),
+            self.skipped.len()
+        );
+        if self.failed.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
     }
 }

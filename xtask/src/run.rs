@@ -52,13 +52,20 @@ pub fn collected(command: &mut Command, limit: Duration) -> Result<Outcome> {
             child.kill().ok();
             child.wait().ok();
             let shown = output.join().unwrap_or_default();
-            bail!("{name} did not end within {} s; it had printed:\n{shown}", limit.as_secs());
+            bail!(
+                "{name} did not end within {} s; it had printed:\n{shown}",
+                limit.as_secs()
+            );
         }
         std::thread::sleep(Duration::from_millis(20));
     };
     let output = output.join().unwrap_or_default();
     let errors = errors.join().unwrap_or_default();
-    Ok(Outcome { output, errors, success: status.success() })
+    Ok(Outcome {
+        output,
+        errors,
+        success: status.success(),
+    })
 }
 
 /// Like [`collected`], but anything except success is an error that shows what was printed.
@@ -73,14 +80,20 @@ pub fn must(command: &mut Command, limit: Duration) -> Result<String> {
 
 /// Whether a program is there at all.
 pub fn is_there(program: impl AsRef<OsStr>) -> bool {
-    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok()
 }
 
 /// Runs `make` unless `done` exists; makes `done` afterwards.
 pub fn once(done: &Path, make: impl FnOnce() -> Result<()>) -> Result<()> {
     if !done.exists() {
         make()?;
-        std::fs::write(done, "").with_context(|| format!("{} cannot be written", done.display()))?;
+        std::fs::write(done, "")
+            .with_context(|| format!("{} cannot be written", done.display()))?;
     }
     Ok(())
 }

@@ -30,16 +30,38 @@ fn traced(place: &Place) -> Result<()> {
     let folder = place.scratch("strace")?;
     let trace = folder.join("trace");
     let mut command = Command::new("strace");
-    command.args(["-f", "-y", "-ttt", "-e", "trace=pwrite64,pwritev,pwritev2,fdatasync,fsync,write,writev,sendto,sendmsg"]);
-    command.arg("-o").arg(&trace).arg(place.release("hulse")).arg("standalone");
+    command.args([
+        "-f",
+        "-y",
+        "-ttt",
+        "-e",
+        "trace=pwrite64,pwritev,pwritev2,fdatasync,fsync,write,writev,sendto,sendmsg",
+    ]);
+    command
+        .arg("-o")
+        .arg(&trace)
+        .arg(place.release("hulse"))
+        .arg("standalone");
     command.arg("--data-dir").arg(folder.join("data"));
-    for setting in ["brokerServicePort=0", "webServicePort=0", "bindAddress=127.0.0.1", "advertisedAddress=127.0.0.1"] {
+    for setting in [
+        "brokerServicePort=0",
+        "webServicePort=0",
+        "bindAddress=127.0.0.1",
+        "advertisedAddress=127.0.0.1",
+    ] {
         command.args(["--set", setting]);
     }
     let broker = Broker::start_command(&mut command)?;
     for at in 0..MESSAGES {
         let mut produce = Command::new(place.release("hulse"));
-        produce.args(["produce", "strace", "-m", &format!("message {at}"), "--url", &broker.url]);
+        produce.args([
+            "produce",
+            "strace",
+            "-m",
+            &format!("message {at}"),
+            "--url",
+            &broker.url,
+        ]);
         must(&mut produce, Duration::from_secs(20))?;
     }
     drop(broker);
@@ -59,7 +81,11 @@ fn judge(trace: &str) -> Result<usize> {
     let mut receipts = 0;
     let mut fresh = false;
     for line in trace.lines() {
-        let pid = line.split_whitespace().next().unwrap_or_default().to_owned();
+        let pid = line
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         let segment = line.contains(".seg>");
         let socket = line.contains("<socket:") || line.contains("<TCP");
         let sync = line.contains("fdatasync(") || line.contains("fsync(");

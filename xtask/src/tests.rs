@@ -16,7 +16,13 @@ const KILLS: u32 = 200;
 /// Runs it all.
 pub fn all(place: &Place, report: &mut Report) -> Result<()> {
     check::all(place, report);
-    report.step("cargo test", || cargo_shown(place, &["test", "--locked", "--workspace", "--no-fail-fast"], &[]));
+    report.step("cargo test", || {
+        cargo_shown(
+            place,
+            &["test", "--locked", "--workspace", "--no-fail-fast"],
+            &[],
+        )
+    });
     sims::cuts(place, CUTS, report)?;
     sims::city(place, SEEDS, None, report)?;
     strace::receipts_after_syncs(place, report)?;

@@ -16,6 +16,6 @@ pub use log::{LogError, LogReply, LogRequest, SavedCursor, StoredEntry};
 pub use refusal::{Refusal, RefusalCode};
 pub use to_session::{Delivery, SessionLetter, ToSession};
 pub use to_topic::{
-    AccessMode, AckId, AckKind, AddConsumer, AddProducer, InitialPosition, Publish, SubscriptionType, ToTopic,
-    TopicLetter,
+    AccessMode, AckId, AckKind, AddConsumer, AddProducer, InitialPosition, Publish,
+    SubscriptionType, ToTopic, TopicLetter,
 };

@@ -20,17 +20,38 @@ pub enum LogRequest {
     /// Opens the log; creates it if `create` and its namespace exists. Answer: `Opened` or `OpenFailed`.
     Open { create: bool },
     /// Adds an entry. Answer: `Stored` or `NotStored`, in the order asked.
-    Append { ticket: Ticket, body: Bytes, messages: u32 },
+    Append {
+        ticket: Ticket,
+        body: Bytes,
+        messages: u32,
+    },
     /// Reads existing entries from `from` (the first existing one at or after it) up to and including
     /// `until`, at least one if there is any, then at most so many and so many bytes. Answer: `Read`.
-    Read { ticket: Ticket, from: Position, until: Position, entries_max: u32, bytes_max: usize },
+    Read {
+        ticket: Ticket,
+        from: Position,
+        until: Position,
+        entries_max: u32,
+        bytes_max: usize,
+    },
     /// Reads exactly these entries (those trimmed meanwhile are left out). Answer: `Read`.
-    ReadAt { ticket: Ticket, positions: Vec<Position> },
+    ReadAt {
+        ticket: Ticket,
+        positions: Vec<Position>,
+    },
     /// Makes a cursor with this first record (a snapshot, as the cursor room writes it). Answer: `CursorSaved`.
-    CreateCursor { ticket: Ticket, name: String, snapshot: Bytes },
+    CreateCursor {
+        ticket: Ticket,
+        name: String,
+        snapshot: Bytes,
+    },
     /// Keeps a change of a cursor. Answer: `CursorSaved`, when it is on disk. After a failed one the next
     /// record of that cursor must be a snapshot.
-    SaveCursor { ticket: Ticket, name: String, record: CursorRecord },
+    SaveCursor {
+        ticket: Ticket,
+        name: String,
+        record: CursorRecord,
+    },
     /// Forgets a cursor. Answer: `CursorDeleted`.
     DeleteCursor { ticket: Ticket, name: String },
     /// Nobody needs entries at or before this position any more: whole ledgers below may go, when the
@@ -54,9 +75,16 @@ pub enum CursorRecord {
 #[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum LogReply {
     /// To `Find`. `partitions`: from the partitioned-topic metadata, `None` if there is none.
-    Found { ticket: Ticket, result: Result<TopicFacts, LogError> },
+    Found {
+        ticket: Ticket,
+        result: Result<TopicFacts, LogError>,
+    },
     /// To `Open`: the ledgers that hold entries, each with its last entry, in order; the cursors.
-    Opened { extent: Vec<(i64, i64)>, cursors: Vec<SavedCursor>, properties: Vec<(String, String)> },
+    Opened {
+        extent: Vec<(i64, i64)>,
+        cursors: Vec<SavedCursor>,
+        properties: Vec<(String, String)>,
+    },
     /// To `Open`.
     OpenFailed { error: LogError },
     /// To `Append`.
@@ -64,11 +92,23 @@ pub enum LogReply {
     /// To `Append`. All appends still waiting behind it fail too (each with its own reply); later ones may succeed.
     NotStored { ticket: Ticket, error: LogError },
     /// To `Read` and `ReadAt`: entries in order. Damaged ones are listed apart, so that one bad entry stops nobody.
-    Read { ticket: Ticket, result: Result<Vec<StoredEntry>, LogError>, damaged: Vec<Position> },
+    Read {
+        ticket: Ticket,
+        result: Result<Vec<StoredEntry>, LogError>,
+        damaged: Vec<Position>,
+    },
     /// To `CreateCursor` and `SaveCursor`.
-    CursorSaved { ticket: Ticket, name: String, result: Result<(), LogError> },
+    CursorSaved {
+        ticket: Ticket,
+        name: String,
+        result: Result<(), LogError>,
+    },
     /// To `DeleteCursor`.
-    CursorDeleted { ticket: Ticket, name: String, result: Result<(), LogError> },
+    CursorDeleted {
+        ticket: Ticket,
+        name: String,
+        result: Result<(), LogError>,
+    },
     /// Ledgers before `first` are gone.
     Trimmed { first: Position },
     /// To `Close`.

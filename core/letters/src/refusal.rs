@@ -14,14 +14,20 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal with a code and a text.
     pub fn new(code: RefusalCode, message: impl Into<String>) -> Refusal {
-        Refusal { code, message: message.into() }
+        Refusal {
+            code,
+            message: message.into(),
+        }
     }
 }
 
 /// Pulsar's `ServerError`, by its own names (SEMANTICS 5). The numbers are the wire's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(i32)]
-#[expect(missing_docs, reason = "the names are Pulsar's; when each is raised is said where it is raised")]
+#[expect(
+    missing_docs,
+    reason = "the names are Pulsar's; when each is raised is said where it is raised"
+)]
 pub enum RefusalCode {
     UnknownError = 0,
     MetadataError = 1,

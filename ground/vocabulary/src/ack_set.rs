@@ -25,7 +25,10 @@ impl AckSet {
     /// From the words of the wire (Java longs).
     #[must_use]
     pub fn from_wire(words: &[i64]) -> AckSet {
-        AckSet { words: words.iter().map(|word| *word as u64).collect() }.trimmed()
+        AckSet {
+            words: words.iter().map(|word| *word as u64).collect(),
+        }
+        .trimmed()
     }
 
     /// To the words of the wire.
@@ -118,5 +121,9 @@ impl AckSet {
 
 /// A word with its lowest `count` bits set, all of them from 64 on.
 fn low_bits(count: u32) -> u64 {
-    if count >= 64 { u64::MAX } else { (1u64 << count) - 1 }
+    if count >= 64 {
+        u64::MAX
+    } else {
+        (1u64 << count) - 1
+    }
 }

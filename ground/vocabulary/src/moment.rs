@@ -5,11 +5,15 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Nanoseconds on a clock that only goes forward; its zero has no meaning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Moment(pub u64);
 
 /// Milliseconds since 1970, as Pulsar writes publish times. May jump in either direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct WallTime(pub u64);
 
 /// What a machine is told about time: both clocks, read once per turn.
@@ -40,6 +44,9 @@ impl Now {
     /// A moment `millis` after zero with the wall clock at the same number; for tests and simulations.
     #[must_use]
     pub fn at_millis(millis: u64) -> Now {
-        Now { moment: Moment(millis.saturating_mul(1_000_000)), wall: WallTime(millis) }
+        Now {
+            moment: Moment(millis.saturating_mul(1_000_000)),
+            wall: WallTime(millis),
+        }
     }
 }

@@ -42,7 +42,9 @@ struct Parts {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// The scheme is none that Pulsar knows.
-    #[error("Invalid topic domain '{0}' in topic name '{1}': expected persistent:// or non-persistent://")]
+    #[error(
+        "Invalid topic domain '{0}' in topic name '{1}': expected persistent:// or non-persistent://"
+    )]
     UnknownDomain(String, String),
     /// A Pulsar 5 scalable topic or one of its segments.
     #[error("Topic name '{0}' names a scalable topic ({1}://), which this broker does not serve")]
@@ -56,10 +58,14 @@ pub enum NameError {
     #[error("Invalid topic name '{0}': it should be <domain>://<tenant>/<namespace>/<topic>")]
     LongForm(String),
     /// `tenant/cluster/namespace/topic`.
-    #[error("Topic name '{0}' has a cluster in it (the old V1 form), which this broker does not serve: use <domain>://<tenant>/<namespace>/<topic>")]
+    #[error(
+        "Topic name '{0}' has a cluster in it (the old V1 form), which this broker does not serve: use <domain>://<tenant>/<namespace>/<topic>"
+    )]
     V1(String),
     /// A tenant or namespace with a character outside `[-=:.\w]`.
-    #[error("Invalid tenant or namespace '{0}': only letters, digits and the characters - = : . _ are allowed")]
+    #[error(
+        "Invalid tenant or namespace '{0}': only letters, digits and the characters - = : . _ are allowed"
+    )]
     Entity(String),
     /// Nothing after the namespace.
     #[error("Topic name '{0}' has no local name")]
@@ -88,12 +94,16 @@ impl NamespaceName {
     /// From its two parts.
     pub fn new(tenant: &str, namespace: &str) -> Result<NamespaceName, NameError> {
         for part in [tenant, namespace] {
-            let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '=' | ':' | '.' | '_');
+            let fine =
+                |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '=' | ':' | '.' | '_');
             if part.is_empty() || !part.chars().all(fine) {
                 return Err(NameError::Entity(part.to_owned()));
             }
         }
-        Ok(NamespaceName { text: format!("{tenant}/{namespace}").into(), tenant_len: tenant.len() })
+        Ok(NamespaceName {
+            text: format!("{tenant}/{namespace}").into(),
+            tenant_len: tenant.len(),
+        })
     }
 
     /// From `tenant/namespace`.
@@ -132,7 +142,9 @@ impl TopicName {
         let Some((scheme, rest)) = text.split_once("://") else {
             let mut parts = text.splitn(4, '/');
             return match (parts.next(), parts.next(), parts.next(), parts.next()) {
-                (Some(local), None, ..) => TopicName::build(Domain::Persistent, "public", "default", local, text),
+                (Some(local), None, ..) => {
+                    TopicName::build(Domain::Persistent, "public", "default", local, text)
+                }
                 (Some(tenant), Some(namespace), Some(local), None) => {
                     TopicName::build(Domain::Persistent, tenant, namespace, local, text)
                 }
@@ -157,11 +169,22 @@ impl TopicName {
     }
 
     /// From its parts, as an HTTP path has them (the local part already decoded).
-    pub fn from_parts(domain: Domain, tenant: &str, namespace: &str, local: &str) -> Result<TopicName, NameError> {
+    pub fn from_parts(
+        domain: Domain,
+        tenant: &str,
+        namespace: &str,
+        local: &str,
+    ) -> Result<TopicName, NameError> {
         TopicName::build(domain, tenant, namespace, local, local)
     }
 
-    fn build(domain: Domain, tenant: &str, namespace: &str, local: &str, text: &str) -> Result<TopicName, NameError> {
+    fn build(
+        domain: Domain,
+        tenant: &str,
+        namespace: &str,
+        local: &str,
+        text: &str,
+    ) -> Result<TopicName, NameError> {
         let namespace = NamespaceName::new(tenant, namespace)?;
         if local.trim().is_empty() {
             return Err(NameError::Blank(text.to_owned()));
@@ -175,7 +198,15 @@ impl TopicName {
         }
         let local_at = full.len() - local.len();
         let partition = partition_of(local).map(|(index, mark)| (index, local_at + mark));
-        Ok(TopicName { parts: Arc::new(Parts { full, domain, namespace, local_at, partition }) })
+        Ok(TopicName {
+            parts: Arc::new(Parts {
+                full,
+                domain,
+                namespace,
+                local_at,
+                partition,
+            }),
+        })
     }
 
     /// The full name, `domain://tenant/namespace/local`.
@@ -226,7 +257,11 @@ impl TopicName {
     #[must_use]
     pub fn persistence_name(&self) -> String {
         let namespace = self.parts.namespace.as_str();
-        format!("{namespace}/{}/{}", self.parts.domain.as_str(), url_encode(self.local()))
+        format!(
+            "{namespace}/{}/{}",
+            self.parts.domain.as_str(),
+            url_encode(self.local())
+        )
     }
 }
 
@@ -248,7 +283,9 @@ pub fn url_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => out.push(byte as char),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => {
+                out.push(byte as char)
+            }
             b' ' => out.push('+'),
             other => out.push_str(&format!("%{other:02X}")),
         }

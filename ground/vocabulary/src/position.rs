@@ -14,9 +14,15 @@ pub struct Position {
 
 impl Position {
     /// Before everything: what clients send for "earliest", (-1, -1).
-    pub const EARLIEST: Position = Position { ledger: -1, entry: -1 };
+    pub const EARLIEST: Position = Position {
+        ledger: -1,
+        entry: -1,
+    };
     /// After everything: what clients send for "latest", (2^63-1, 2^63-1).
-    pub const LATEST: Position = Position { ledger: i64::MAX, entry: i64::MAX };
+    pub const LATEST: Position = Position {
+        ledger: i64::MAX,
+        entry: i64::MAX,
+    };
 
     /// The position with these two numbers.
     #[must_use]
@@ -27,19 +33,28 @@ impl Position {
     /// The position numerically before this one in the same ledger (entry - 1, down to -1).
     #[must_use]
     pub const fn before(self) -> Position {
-        Position { ledger: self.ledger, entry: self.entry.saturating_sub(1) }
+        Position {
+            ledger: self.ledger,
+            entry: self.entry.saturating_sub(1),
+        }
     }
 
     /// The position numerically after this one in the same ledger, whether or not an entry exists there.
     #[must_use]
     pub const fn after(self) -> Position {
-        Position { ledger: self.ledger, entry: self.entry.saturating_add(1) }
+        Position {
+            ledger: self.ledger,
+            entry: self.entry.saturating_add(1),
+        }
     }
 
     /// From the unsigned numbers of the wire, where -1 travels as 2^64-1.
     #[must_use]
     pub const fn from_wire(ledger: u64, entry: u64) -> Position {
-        Position { ledger: ledger as i64, entry: entry as i64 }
+        Position {
+            ledger: ledger as i64,
+            entry: entry as i64,
+        }
     }
 
     /// To the unsigned numbers of the wire.
