@@ -11,6 +11,7 @@ mod readme;
 mod report;
 mod run;
 mod sims;
+mod status;
 mod strace;
 mod tests;
 
@@ -68,6 +69,8 @@ enum Task {
     Strace,
     /// Runs every block of the README's tour.
     Readme,
+    /// Makes docs/status.md from its tables.
+    Status,
 }
 
 fn main() -> ExitCode {
@@ -92,6 +95,7 @@ fn run(arguments: Arguments) -> Result<Report> {
         Task::Sim { seeds, seed } => sims::city(&place, seeds, seed, &mut report)?,
         Task::Strace => strace::receipts_after_syncs(&place, &mut report)?,
         Task::Readme => readme::tour(&place, &mut report)?,
+        Task::Status => status::write(&place, &mut report)?,
     }
     Ok(report)
 }

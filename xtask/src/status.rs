@@ -1,0 +1,106 @@
+//! `docs/status.md`: every command, route, key and metric of Pulsar, and whether it works here.
+//!
+//! The truth is in `docs/status/*.tsv`, one line each; this makes the page from it. Tests beside the
+//! code hold the tables to the code: the keys in `hulse`, the metrics and routes in the guests' step.
+
+use crate::place::Place;
+use crate::report::Report;
+use anyhow::{Context, Result, bail, ensure};
+use std::fmt::Write;
+
+/// One table: its file, its title, how many of its columns are the name, what stands above it.
+const TABLES: [(&str, &str, usize, &str); 4] = [
+    (
+        "commands",
+        "Commands of the binary protocol",
+        2,
+        "A command that does not work yet is answered, never dropped.",
+    ),
+    (
+        "routes",
+        "HTTP routes",
+        2,
+        "A route that is not served answers 404 or 501 with a JSON reason that names it.",
+    ),
+    (
+        "keys",
+        "Configuration keys",
+        1,
+        "A key of Pulsar's that does not act is named at start when it is set to something other than its default.",
+    ),
+    (
+        "metrics",
+        "Metrics",
+        1,
+        "On `GET /metrics`. Names of our own begin with `hulse_`.",
+    ),
+];
+
+/// Writes the page.
+pub fn write(place: &Place, report: &mut Report) -> Result<()> {
+    let page = page(place)?;
+    report.step("docs/status.md is written", || {
+        Ok(std::fs::write(place.root.join("docs/status.md"), page)?)
+    });
+    Ok(())
+}
+
+/// Whether the page is the one that the tables give.
+pub fn is_fresh(place: &Place) -> Result<()> {
+    let on_disk = std::fs::read_to_string(place.root.join("docs/status.md")).unwrap_or_default();
+    if on_disk != page(place)? {
+        bail!("docs/status.md is not what docs/status/*.tsv give: run `cargo xtask status`");
+    }
+    Ok(())
+}
+
+fn page(place: &Place) -> Result<String> {
+    let mut page = String::from(
+        "# What works\n\nMade by `cargo xtask status` from the tables in `docs/status/`: change those, not this page.\n\
+         *works*: as Apache Pulsar 4.0 standalone does it. *partly*: the note says what is missing. Everything else: not yet.\n\n\
+         | | works | partly | not yet |\n| --- | --- | --- | --- |\n",
+    );
+    let mut sections = String::new();
+    for (file, title, name_columns, above) in TABLES {
+        let path = place.root.join(format!("docs/status/{file}.tsv"));
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("{} is missing", path.display()))?;
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .skip(1)
+            .map(|line| line.split('\t').collect())
+            .collect();
+        let mut counts = [0; 3];
+        writeln!(
+            sections,
+            "\n## {title}\n\n{above}\n\n| | status | note |\n| --- | --- | --- |"
+        )?;
+        for row in &rows {
+            ensure!(
+                row.len() == name_columns + 2,
+                "{}: this line has not {} columns: {row:?}",
+                path.display(),
+                name_columns + 2
+            );
+            let status = row[name_columns];
+            let which = ["works", "partly", "not yet"]
+                .iter()
+                .position(|known| *known == status);
+            counts[which
+                .with_context(|| format!("{}: unknown status '{status}'", path.display()))?] += 1;
+            let name = row[..name_columns].join(" ");
+            writeln!(
+                sections,
+                "| `{name}` | {status} | {} |",
+                row[name_columns + 1].replace('|', "\\|")
+            )?;
+        }
+        writeln!(
+            page,
+            "| {title} | {} | {} | {} |",
+            counts[0], counts[1], counts[2]
+        )?;
+    }
+    page.push_str(&sections);
+    Ok(page)
+}
