@@ -16,7 +16,9 @@ fn set(words: &[i64]) -> AckSet {
 
 /// Only whether the ack counted, and how.
 fn ack(cursor: &mut Cursor, position: Position) -> Acked {
-    cursor.ack(&extent(), position, None, None).unwrap_or_default()
+    cursor
+        .ack(&extent(), position, None, None)
+        .unwrap_or_default()
 }
 
 #[test]
@@ -25,7 +27,15 @@ fn an_ack_in_order_moves_the_mark_and_one_ahead_leaves_a_hole() {
     assert!(ack(&mut cursor, at(3, 0)).mark_moved);
     assert_eq!(cursor.mark(), at(3, 0));
     let ahead = ack(&mut cursor, at(3, 2));
-    assert_eq!(ahead, Acked { entries: 1, messages: 1, mark_moved: false, changed: true });
+    assert_eq!(
+        ahead,
+        Acked {
+            entries: 1,
+            messages: 1,
+            mark_moved: false,
+            changed: true
+        }
+    );
     assert_eq!(cursor.next_unacked(&extent(), at(3, 0)), Some(at(3, 1)));
     assert_eq!(cursor.next_unacked(&extent(), at(3, 1)), Some(at(3, 3)));
     assert!(ack(&mut cursor, at(3, 1)).mark_moved);
@@ -64,29 +74,58 @@ fn an_ack_made_before_changes_nothing() {
 #[test]
 fn what_never_existed_is_refused_behind_the_end_and_ignored_between() {
     let mut cursor = Cursor::at(at(3, -1));
-    let refused = Err(AckRefusal::BeyondLast { position: at(8, 3), last: at(8, 2) });
+    let refused = Err(AckRefusal::BeyondLast {
+        position: at(8, 3),
+        last: at(8, 2),
+    });
     assert_eq!(cursor.ack(&extent(), at(8, 3), None, None), refused);
-    assert_eq!(cursor.ack_cumulative(&extent(), at(8, 3), None, None), refused);
+    assert_eq!(
+        cursor.ack_cumulative(&extent(), at(8, 3), None, None),
+        refused
+    );
     assert_eq!(ack(&mut cursor, at(5, 5)), Acked::default());
     assert_eq!(ack(&mut cursor, at(5, -1)), Acked::default());
     assert_eq!(ack(&mut cursor, at(4, 0)), Acked::default());
     assert_eq!(cursor, Cursor::at(at(3, -1)));
-    assert!(cursor.ack(&Extent::default(), at(0, 0), None, None).is_err());
+    assert!(
+        cursor
+            .ack(&Extent::default(), at(0, 0), None, None)
+            .is_err()
+    );
 }
 
 #[test]
 fn a_partial_ack_is_never_taken_back_and_completes_the_entry() {
     let mut cursor = Cursor::at(at(3, -1));
     let first = cursor.ack(&extent(), at(3, 0), Some(&set(&[0b101])), Some(3));
-    assert_eq!(first, Ok(Acked { entries: 0, messages: 1, mark_moved: false, changed: true }));
+    assert_eq!(
+        first,
+        Ok(Acked {
+            entries: 0,
+            messages: 1,
+            mark_moved: false,
+            changed: true
+        })
+    );
     assert_eq!(cursor.remaining(at(3, 0)), Some(&set(&[0b101])));
     assert!(!cursor.is_acked(at(3, 0)));
     let second = cursor.ack(&extent(), at(3, 0), Some(&set(&[0b011])), Some(3));
     assert_eq!(second.map(|acked| acked.messages), Ok(1));
     assert_eq!(cursor.remaining(at(3, 0)), Some(&set(&[0b001])));
     let third = cursor.ack(&extent(), at(3, 0), Some(&set(&[0b110])), Some(3));
-    assert_eq!(third, Ok(Acked { entries: 1, messages: 1, mark_moved: true, changed: true }));
-    assert_eq!((cursor.mark(), cursor.remaining(at(3, 0))), (at(3, 0), None));
+    assert_eq!(
+        third,
+        Ok(Acked {
+            entries: 1,
+            messages: 1,
+            mark_moved: true,
+            changed: true
+        })
+    );
+    assert_eq!(
+        (cursor.mark(), cursor.remaining(at(3, 0))),
+        (at(3, 0), None)
+    );
 }
 
 #[test]
@@ -94,7 +133,15 @@ fn an_empty_set_or_one_of_messages_the_batch_has_not_is_a_whole_ack() {
     for words in [[0], [0b1000]] {
         let mut cursor = Cursor::at(at(3, -1));
         let acked = cursor.ack(&extent(), at(3, 0), Some(&set(&words)), Some(3));
-        assert_eq!(acked, Ok(Acked { entries: 1, messages: 3, mark_moved: true, changed: true }));
+        assert_eq!(
+            acked,
+            Ok(Acked {
+                entries: 1,
+                messages: 3,
+                mark_moved: true,
+                changed: true
+            })
+        );
     }
 }
 
@@ -103,7 +150,9 @@ fn without_a_batch_size_only_what_is_known_counts() {
     let mut cursor = Cursor::at(at(3, -1));
     let ack = |cursor: &mut Cursor, words: Option<i64>| {
         let set = words.map(|word| set(&[word]));
-        cursor.ack(&extent(), at(3, 4), set.as_ref(), None).map(|acked| acked.messages)
+        cursor
+            .ack(&extent(), at(3, 4), set.as_ref(), None)
+            .map(|acked| acked.messages)
     };
     assert_eq!(ack(&mut cursor, Some(0b11111)), Ok(0));
     assert_eq!(ack(&mut cursor, Some(0b01010)), Ok(3));
@@ -117,16 +166,35 @@ fn a_cumulative_ack_covers_what_lies_before() {
     ack(&mut cursor, at(5, 1));
     let _ = cursor.ack(&extent(), at(5, 0), Some(&set(&[0b10])), Some(2));
     let acked = cursor.ack_cumulative(&extent(), at(5, 0), None, Some(2));
-    assert_eq!(acked, Ok(Acked { entries: 10, messages: 1, mark_moved: true, changed: true }));
+    assert_eq!(
+        acked,
+        Ok(Acked {
+            entries: 10,
+            messages: 1,
+            mark_moved: true,
+            changed: true
+        })
+    );
     assert_eq!(cursor.mark(), at(5, 1));
-    assert_eq!(cursor.ack_cumulative(&extent(), at(3, 9), None, None), Ok(Acked::default()));
+    assert_eq!(
+        cursor.ack_cumulative(&extent(), at(3, 9), None, None),
+        Ok(Acked::default())
+    );
 }
 
 #[test]
 fn a_cumulative_ack_with_a_set_acts_on_the_entry_before_and_the_set() {
     let mut cursor = Cursor::at(at(3, -1));
     let acked = cursor.ack_cumulative(&extent(), at(5, 0), Some(&set(&[0b100])), Some(3));
-    assert_eq!(acked, Ok(Acked { entries: 10, messages: 2, mark_moved: true, changed: true }));
+    assert_eq!(
+        acked,
+        Ok(Acked {
+            entries: 10,
+            messages: 2,
+            mark_moved: true,
+            changed: true
+        })
+    );
     assert_eq!(cursor.mark(), at(3, 9));
     assert_eq!(cursor.remaining(at(5, 0)), Some(&set(&[0b100])));
 }
@@ -134,10 +202,18 @@ fn a_cumulative_ack_with_a_set_acts_on_the_entry_before_and_the_set() {
 #[test]
 fn a_cumulative_ack_before_a_ledger_stands_for_all_before_it() {
     let mut cursor = Cursor::at(at(3, -1));
-    assert!(cursor.ack_cumulative(&extent(), at(5, -1), None, None).is_ok());
+    assert!(
+        cursor
+            .ack_cumulative(&extent(), at(5, -1), None, None)
+            .is_ok()
+    );
     assert_eq!(cursor.mark(), at(3, 9));
     // What a client sends that knows the next ledger before its first entry is stored.
-    assert!(cursor.ack_cumulative(&extent(), at(9, -1), None, None).is_ok());
+    assert!(
+        cursor
+            .ack_cumulative(&extent(), at(9, -1), None, None)
+            .is_ok()
+    );
     assert_eq!(cursor.mark(), at(8, 2));
 }
 
@@ -157,7 +233,11 @@ fn holes_and_acked_runs_are_told_by_ledger() {
     for position in [at(3, 9), at(5, 0), at(5, 1), at(5, 4)] {
         ack(&mut cursor, position);
     }
-    let run = |ledger, first, last| Run { ledger, first, last };
+    let run = |ledger, first, last| Run {
+        ledger,
+        first,
+        last,
+    };
     let holes: Vec<Run> = cursor.holes(&extent()).collect();
     assert_eq!(holes, [run(3, 8, 8), run(5, 2, 3), run(8, 0, 2)]);
     let acked: Vec<Run> = cursor.acked_runs().collect();

@@ -7,12 +7,16 @@ const WORDS: usize = 64;
 /// Which of a block's numbers are in the set, counted from the block's first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
+    count: u64,
     words: [u64; WORDS],
 }
 
 impl Block {
     pub fn empty() -> Box<Block> {
-        Box::new(Block { words: [0; WORDS] })
+        Box::new(Block {
+            count: 0,
+            words: [0; WORDS],
+        })
     }
 
     pub fn words(&self) -> &[u64] {
@@ -20,10 +24,7 @@ impl Block {
     }
 
     pub fn count(&self) -> u64 {
-        self.words
-            .iter()
-            .map(|word| u64::from(word.count_ones()))
-            .sum()
+        self.count
     }
 
     pub fn contains(&self, at: usize) -> bool {
@@ -32,14 +33,26 @@ impl Block {
             .is_some_and(|word| word & (1 << (at % 64)) != 0)
     }
 
-    /// Adds `first..=last`.
-    pub fn insert(&mut self, first: usize, last: usize) {
-        self.each_word(first, last, |word, mask| *word |= mask);
+    /// Adds `first..=last`; says how many were new.
+    pub fn insert(&mut self, first: usize, last: usize) -> u64 {
+        let mut added = 0;
+        for (word, mask) in self.masked(first, last) {
+            added += u64::from((mask & !*word).count_ones());
+            *word |= mask;
+        }
+        self.count += added;
+        added
     }
 
-    /// Removes `first..=last`.
-    pub fn remove(&mut self, first: usize, last: usize) {
-        self.each_word(first, last, |word, mask| *word &= !mask);
+    /// Removes `first..=last`; says how many there were.
+    pub fn remove(&mut self, first: usize, last: usize) -> u64 {
+        let mut removed = 0;
+        for (word, mask) in self.masked(first, last) {
+            removed += u64::from((mask & *word).count_ones());
+            *word &= !mask;
+        }
+        self.count -= removed;
+        removed
     }
 
     /// The lowest number from `from` on that is in the block's set.
@@ -74,25 +87,22 @@ impl Block {
         None
     }
 
-    fn each_word(&mut self, first: usize, last: usize, change: impl Fn(&mut u64, u64)) {
-        for (index, word) in self
-            .words
-            .iter_mut()
-            .enumerate()
-            .take(last / 64 + 1)
-            .skip(first / 64)
-        {
-            let low = if index == first / 64 {
+    /// The words that hold `first..=last`, and which of their bits do.
+    fn masked(&mut self, first: usize, last: usize) -> impl Iterator<Item = (&mut u64, u64)> {
+        let (from, to) = (first / 64, last / 64);
+        let words = self.words.get_mut(from..=to).unwrap_or_default();
+        words.iter_mut().enumerate().map(move |(index, word)| {
+            let low = if index == 0 {
                 u64::MAX << (first % 64)
             } else {
                 u64::MAX
             };
-            let high = if index == last / 64 {
+            let high = if from + index == to {
                 u64::MAX >> (63 - last % 64)
             } else {
                 u64::MAX
             };
-            change(word, low & high);
-        }
+            (word, low & high)
+        })
     }
 }

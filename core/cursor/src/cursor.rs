@@ -216,7 +216,13 @@ impl Cursor {
 
     /// What is saved of a cursor, for comparing.
     pub(crate) fn state(&self) -> impl PartialEq + std::fmt::Debug + '_ {
-        (self.mark, &self.ahead, &self.partial, &self.properties, &self.string_properties)
+        (
+            self.mark,
+            &self.ahead,
+            &self.partial,
+            &self.properties,
+            &self.string_properties,
+        )
     }
 
     pub(crate) fn snapshot_is_due(&mut self) {

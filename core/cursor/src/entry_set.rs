@@ -148,11 +148,8 @@ impl EntrySet {
                     }
                 }
                 Node::Bits(block) => {
-                    let kept = block.count();
-                    block.remove(0, offset(first, up_to.min(first + BLOCK - 1)));
-                    let left = block.count();
-                    self.count -= kept - left;
-                    if left > 0 {
+                    self.count -= block.remove(0, offset(first, up_to.min(first + BLOCK - 1)));
+                    if block.count() > 0 {
                         break;
                     }
                     node.remove();
@@ -180,11 +177,9 @@ impl EntrySet {
                     if first + BLOCK <= from {
                         break;
                     }
-                    let kept = block.count();
-                    block.remove(offset(first, from.max(first)), offset(0, BLOCK - 1));
-                    let left = block.count();
-                    self.count -= kept - left;
-                    left > 0
+                    self.count -=
+                        block.remove(offset(first, from.max(first)), offset(0, BLOCK - 1));
+                    block.count() > 0
                 }
             };
             if left {
@@ -248,13 +243,11 @@ impl EntrySet {
     /// Adds `from..=to`, which lies in the block of bits at `start`. Answers `to`.
     fn insert_bits(&mut self, start: i64, from: i64, to: i64) -> i64 {
         if let Some(Node::Bits(block)) = self.nodes.get_mut(&start) {
-            let before = block.count();
-            block.insert(offset(start, from), offset(start, to));
-            let after = block.count();
-            self.count += after - before;
-            if after == BLOCK.unsigned_abs() {
+            self.count += block.insert(offset(start, from), offset(start, to));
+            let full = BLOCK.unsigned_abs();
+            if block.count() == full {
                 self.nodes.remove(&start);
-                self.count -= after;
+                self.count -= full;
                 self.insert_run(start, start + BLOCK - 1);
             }
         }

