@@ -10,6 +10,8 @@
 //!   seen the batch's own changes.
 //! - After a failed commit nothing is known about the file, so the store refuses everything until
 //!   it is opened again; the changes of the failed batch may then be there or not.
+//! - The pages are verified once, when the file is opened; afterwards redb trusts what it reads, and
+//!   only the values are checked, each by its own record's checksum.
 //! - Nobody else has the file open: the lock of the data directory sees to that.
 //!
 //! The session of an asker is this opening of the file: ephemeral keys of earlier ones are removed
@@ -22,6 +24,8 @@ pub mod record;
 
 #[cfg(test)]
 mod cut_tests;
+#[cfg(test)]
+mod damage_tests;
 #[cfg(test)]
 mod embedded_tests;
 #[cfg(test)]
@@ -55,6 +59,9 @@ pub struct Settings {
     pub cache_bytes: usize,
     /// A missing file is an error instead of an empty store.
     pub must_exist: bool,
+    /// Opening reads the whole file and verifies every page, so that damage is an error with a name.
+    /// Without it redb trusts the pages and may panic on damaged ones. About 3 ms per megabyte.
+    pub check_on_open: bool,
 }
 
 impl Default for Settings {
@@ -63,6 +70,7 @@ impl Default for Settings {
             path: "metadata.redb".to_owned(),
             cache_bytes: 4 << 20,
             must_exist: false,
+            check_on_open: true,
         }
     }
 }

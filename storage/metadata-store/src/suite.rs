@@ -57,6 +57,7 @@ const CHECKS: &[Check] = &[
     ("children", children::children_are_the_names_directly_below),
     ("implied", children::a_parent_without_value_is_listed),
     ("look-alikes", children::look_alikes_are_not_children),
+    ("crowded", children::a_crowded_child_hides_nobody),
     ("many", children::many_children_are_listed),
     ("not-empty", children::a_key_with_children_stays),
     ("sequential", sequential::numbers_are_unique_and_grow),

@@ -85,7 +85,10 @@ fn get(
     Ok(Some((Bytes::copy_from_slice(record.value), record.stat)))
 }
 
-/// Jumps from child to child, so that what lies deeper is not read.
+/// How many keys of one child are stepped over before it pays to search for the next child.
+const STEPS_BEFORE_SEARCH: usize = 8;
+
+/// Goes through the keys below a path; where a child has many keys of its own they are jumped over.
 fn children(
     keys: &impl ReadableTable<&'static str, &'static [u8]>,
     parent: &str,
@@ -93,25 +96,42 @@ fn children(
 ) -> Result<Vec<String>, MetadataError> {
     let (below, after) = (path::below(parent), path::after_below(parent));
     let mut names = BTreeSet::new();
-    let mut from = Bound::Excluded(below.clone());
-    while let Some(key) = first_key(keys, from.as_ref().map(String::as_str), &after)
+    let mut from = below.clone();
+    while let Some(jump) = collect_names(keys, &below, &from, &after, &mut names)
         .map_err(|e| failed(parent, &e, describe))?
     {
-        let name = key
-            .strip_prefix(&below)
-            .and_then(|rest| rest.split('/').next())
-            .unwrap_or_default();
-        let child = format!("{below}{name}");
-        // A key that is deeper than a child: all the keys below that child are skipped. The child's
-        // own key leads to the next one only, since `child-x` sorts before `child/x`.
-        from = if key == child {
-            Bound::Excluded(key.clone())
-        } else {
-            Bound::Included(path::after_below(&child))
-        };
-        names.insert(name.to_owned());
+        from = jump;
     }
     Ok(names.into_iter().collect())
+}
+
+/// Adds names until the keys end or one child has too many; then returns where to go on.
+fn collect_names(
+    keys: &impl ReadableTable<&'static str, &'static [u8]>,
+    below: &str,
+    from: &str,
+    after: &str,
+    names: &mut BTreeSet<String>,
+) -> Result<Option<String>, redb::StorageError> {
+    let mut steps = 0;
+    for row in keys.range(from..after)? {
+        let (key, _) = row?;
+        let rest = key.value().strip_prefix(below).unwrap_or_default();
+        // Only a key that is deeper than a child allows a jump: `child-x` sorts between `child` and `child/x`.
+        let (name, deeper) = rest
+            .split_once('/')
+            .map_or((rest, false), |(name, _)| (name, true));
+        if names.contains(name) {
+            steps += 1;
+        } else {
+            steps = 0;
+            names.insert(name.to_owned());
+        }
+        if deeper && steps >= STEPS_BEFORE_SEARCH {
+            return Ok(Some(path::after_below(&format!("{below}{name}"))));
+        }
+    }
+    Ok(None)
 }
 
 fn first_key(

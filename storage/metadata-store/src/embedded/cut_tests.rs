@@ -35,6 +35,7 @@ impl Machine {
             path: path.to_owned(),
             cache_bytes: 64 << 10,
             must_exist: false,
+            check_on_open: true,
         };
         let dice = SimDice::new(seed);
         Machine {

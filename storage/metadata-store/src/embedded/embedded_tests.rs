@@ -1,15 +1,14 @@
 use super::open::OpenError;
-use super::record::head::Head;
-use super::{EmbeddedStore, HEAD, Settings};
+use super::{EmbeddedStore, Settings};
 use crate::seam::{Expect, KeyKind, MetadataError, MetadataReply, MetadataRequest};
 use crate::suite::{self, StoreUnderTest};
 use bytes::Bytes;
 use sim_world::{OpKind, SimDisk};
 use std::io;
 use vocabulary::WallTime;
-use world::{Disk, OpenHow};
+use world::Disk;
 
-const FILE: &str = "metadata.redb";
+pub(super) const FILE: &str = "metadata.redb";
 
 /// The store on a simulated disk, reopened at the end of each session: in turn after a clean close and after a kill.
 struct Reopened {
@@ -67,7 +66,7 @@ fn it_passes_the_suite() {
     suite::run(&mut Reopened::new(), "/suite");
 }
 
-fn put(ticket: u64, path: &str, value: &'static str) -> MetadataRequest {
+pub(super) fn put(ticket: u64, path: &str, value: &'static str) -> MetadataRequest {
     let value = Bytes::from_static(value.as_bytes());
     MetadataRequest::Put {
         ticket,
@@ -85,14 +84,17 @@ fn get(ticket: u64, path: &str) -> MetadataRequest {
     }
 }
 
-fn value_of(store: &mut EmbeddedStore, path: &str) -> Result<Option<Bytes>, MetadataError> {
+pub(super) fn value_of(
+    store: &mut EmbeddedStore,
+    path: &str,
+) -> Result<Option<Bytes>, MetadataError> {
     match store.turn(WallTime(0), vec![get(1, path)]).remove(0) {
         MetadataReply::Got { result, .. } => result.map(|found| found.map(|(value, _)| value)),
         other => panic!("{other:?}"),
     }
 }
 
-fn open(disk: &SimDisk) -> Result<EmbeddedStore, OpenError> {
+pub(super) fn open(disk: &SimDisk) -> Result<EmbeddedStore, OpenError> {
     EmbeddedStore::open(
         disk,
         &Settings {
@@ -102,7 +104,7 @@ fn open(disk: &SimDisk) -> Result<EmbeddedStore, OpenError> {
     )
 }
 
-fn new_store() -> (SimDisk, EmbeddedStore) {
+pub(super) fn new_store() -> (SimDisk, EmbeddedStore) {
     let disk = SimDisk::new();
     let store = EmbeddedStore::open(&disk, &Settings::default()).unwrap();
     (disk, store)
@@ -309,137 +311,4 @@ fn a_missing_file_is_made_only_when_allowed() {
     };
     drop(EmbeddedStore::open(&disk, &deep).unwrap());
     assert_eq!(disk.list("a/b").unwrap(), ["m.redb"]);
-}
-
-/// Writes over the start of the file, or cuts it there.
-fn spoil(disk: &SimDisk, length: Option<u64>, bytes: &[u8]) {
-    let file = disk.open(FILE, OpenHow::ReadWrite).unwrap();
-    if let Some(length) = length {
-        file.set_len(length).unwrap();
-    }
-    file.write_at(&[bytes], 0).unwrap();
-    file.sync_all().unwrap();
-}
-
-#[test]
-fn damage_is_not_taken_for_a_new_file() {
-    for (length, bytes) in [
-        (Some(0), &b""[..]),
-        (None, b"not a database"),
-        (Some(3), b"abc"),
-        (Some(100), b""),
-        (Some(4096), b""),
-        (Some(100_000), b""),
-    ] {
-        let (disk, store) = new_store();
-        drop(store);
-        spoil(&disk, length, bytes);
-        let before = disk.bytes_of(FILE);
-        let error = EmbeddedStore::open(&disk, &Settings::default()).unwrap_err();
-        assert!(
-            matches!(error, OpenError::Damaged { .. }),
-            "{length:?}: {error}"
-        );
-        assert!(error.to_string().contains(FILE), "{error}");
-        assert_eq!(disk.bytes_of(FILE), before, "the evidence stays");
-    }
-}
-
-#[test]
-fn a_failing_disk_is_not_taken_for_damage() {
-    let (disk, store) = new_store();
-    drop(store);
-    disk.inject(Box::new(|operation| {
-        (operation.kind == OpKind::Read).then(|| io::Error::other("no answer from the drive"))
-    }));
-    let error = open(&disk).unwrap_err();
-    assert!(matches!(error, OpenError::Io { .. }), "{error}");
-    assert!(
-        error.to_string().contains("no answer from the drive"),
-        "{error}"
-    );
-    disk.heal();
-    open(&disk).unwrap();
-}
-
-#[test]
-fn a_rotten_value_is_one_keys_error() {
-    let (disk, mut store) = new_store();
-    store.turn(
-        WallTime(1),
-        vec![put(1, "/a", "a remarkable value"), put(2, "/b", "another")],
-    );
-    drop(store);
-    let bytes = disk.bytes_of(FILE).unwrap();
-    let hits: Vec<usize> = (0..bytes.len())
-        .filter(|at| bytes[*at..].starts_with(b"a remarkable value"))
-        .collect();
-    assert!(!hits.is_empty());
-    for at in hits {
-        disk.flip(FILE, at as u64 + 2, 1);
-    }
-    let mut store = open(&disk).unwrap();
-    let error = value_of(&mut store, "/a").unwrap_err().to_string();
-    assert!(
-        error.contains("/a") && error.contains("damaged") && error.contains(FILE),
-        "{error}"
-    );
-    let replies = store.turn(
-        WallTime(2),
-        vec![put(1, "/a", "over it"), put(2, "/b", "fine")],
-    );
-    assert!(matches!(
-        &replies[0],
-        MetadataReply::Put {
-            result: Err(MetadataError::Io(..)),
-            ..
-        }
-    ));
-    assert!(matches!(
-        &replies[1],
-        MetadataReply::Put { result: Ok(_), .. }
-    ));
-    assert_eq!(
-        value_of(&mut store, "/b"),
-        Ok(Some(Bytes::from_static(b"fine")))
-    );
-}
-
-/// Replaces the head record.
-fn write_head(disk: &SimDisk, bytes: &[u8]) {
-    let store = open(disk).unwrap();
-    let transaction = super::open::begin_durable(&store.database).unwrap();
-    transaction
-        .open_table(HEAD)
-        .unwrap()
-        .insert((), bytes)
-        .unwrap();
-    transaction.commit().unwrap();
-}
-
-#[test]
-fn a_newer_file_is_refused_and_left_alone() {
-    let mut newer = Head {
-        incompatible_features: 0,
-        openings: 1,
-    }
-    .encode();
-    newer[0] = 2;
-    for head in [
-        Head {
-            incompatible_features: 4,
-            openings: 1,
-        }
-        .encode(),
-        newer,
-    ] {
-        let (disk, store) = new_store();
-        drop(store);
-        write_head(&disk, &head);
-        for _ in 0..2 {
-            let error = open(&disk).unwrap_err();
-            assert!(matches!(error, OpenError::Newer { .. }), "{error}");
-            assert!(error.to_string().contains(FILE), "{error}");
-        }
-    }
 }

@@ -154,6 +154,7 @@ impl Opening<'_> {
         let backend = FileBackend::new(file, self.first_error.clone());
         let built = Builder::new()
             .set_cache_size(settings.cache_bytes)
+            .set_check_integrity_on_open(settings.check_on_open)
             .create_with_backend(backend);
         built.map_err(|e| self.failed(e))
     }

@@ -70,6 +70,20 @@ pub(super) fn many_children_are_listed(bench: &mut Bench<'_>) {
     assert_eq!(bench.children(&all), names);
 }
 
+/// A child with many keys of its own, between others.
+pub(super) fn a_crowded_child_hides_nobody(bench: &mut Bench<'_>) {
+    for number in 0..40 {
+        let path = bench.path(&format!("b/{number}/x"));
+        bench.put_plain(&path, "here");
+    }
+    for rest in ["a", "b-", "b0", "c/d"] {
+        let path = bench.path(rest);
+        bench.put_plain(&path, "here");
+    }
+    let root = bench.root.clone();
+    assert_eq!(bench.children(&root), ["a", "b", "b-", "b0", "c"]);
+}
+
 pub(super) fn a_key_with_children_stays(bench: &mut Bench<'_>) {
     let (parent, child) = (bench.path("p"), bench.path("p/c"));
     let look_alike = bench.path("p0");
