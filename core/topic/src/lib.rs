@@ -1,1 +1,27 @@
-//! Publish and dispatch: producers, subscriptions, permits, redelivery
+//! Owns: one topic - its producers and the order of their entries, its subscriptions, consumers, permits, redelivery.
+//! Never: knows where entries are kept, a socket, or a clock.
+//! Told: [`TopicInput`]: letters of sessions, answers of the log, that a moment has come.
+//! Says: [`TopicEffect`]: letters to sessions, requests to the log, when to wake it, that it sleeps.
+//! Read first: [`topic`](Topic), `phase`, then `producers`, `consumers`, `subscription`, `dispatch`, `acks`, `saving`.
+
+mod topic;
+
+mod phase;
+mod find;
+mod newcomers;
+
+mod producers;
+
+mod consumers;
+mod consumer;
+mod subscription;
+mod dispatch;
+mod redeliver;
+mod acks;
+mod saving;
+
+mod settings;
+mod turn;
+
+pub use settings::{NameSource, TopicSettings};
+pub use topic::{Topic, TopicEffect, TopicInput};
