@@ -75,7 +75,7 @@ impl Manifest {
             ));
         }
         let whole = bytes.get(..BYTES - 4).zip(bytes.get(BYTES - 4..BYTES));
-        if !whole.is_some_and(|(checked, crc)| crc32_iscsi(checked).to_be_bytes() == crc)
+        if whole.is_none_or(|(checked, crc)| crc32_iscsi(checked).to_be_bytes() != crc)
             || version == 0
         {
             return refused("the file is damaged; restore it from a backup".into());
