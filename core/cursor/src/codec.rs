@@ -180,6 +180,7 @@ pub(crate) fn put_entry_set(out: &mut BytesMut, set: &EntrySet) {
             Part::Bits { base, block } => parts.bits(base, block),
         }
     }
+    parts.flush();
     if let Some(bits) = as_words(set, parts.out.len()) {
         parts = bits;
     }
@@ -215,13 +216,27 @@ struct Parts {
     count: u64,
     /// The number behind the last part.
     from: i64,
+    /// A run not written yet: the next one may go on where it ends.
+    open: Option<(i64, i64)>,
 }
 
 impl Parts {
     fn run(&mut self, first: i64, last: i64) {
-        self.head(first, 0);
-        put_number(&mut self.out, last.abs_diff(first));
-        self.from = last + 1;
+        match &mut self.open {
+            Some((_, end)) if *end + 1 == first => *end = last,
+            _ => {
+                self.flush();
+                self.open = Some((first, last));
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some((first, last)) = self.open.take() {
+            self.head(first, 0);
+            put_number(&mut self.out, last.abs_diff(first));
+            self.from = last + 1;
+        }
     }
 
     /// Whichever is smaller: the words or the runs in them.
@@ -239,13 +254,24 @@ impl Parts {
             .iter()
             .rposition(|word| *word != 0)
             .map_or(0, |last| last + 1);
-        let words = words.get(skipped..ended).unwrap_or_default();
-        if as_runs.out.len() <= words.len() * 8 {
-            self.out.put_slice(&as_runs.out);
-            (self.count, self.from) = (as_runs.count, as_runs.from);
-            return;
-        }
-        self.words(base + skipped as i64 * 64, words);
+        let mut as_words = Parts {
+            out: BytesMut::new(),
+            ..*self
+        };
+        as_words.flush();
+        as_words.words(
+            base + skipped as i64 * 64,
+            words.get(skipped..ended).unwrap_or_default(),
+        );
+        let mut closed = as_runs.clone();
+        closed.flush();
+        let chosen = if closed.out.len() <= as_words.out.len() {
+            as_runs
+        } else {
+            as_words
+        };
+        self.out.put_slice(&chosen.out);
+        (self.count, self.from, self.open) = (chosen.count, chosen.from, chosen.open);
     }
 
     fn words(&mut self, base: i64, words: &[u64]) {

@@ -42,6 +42,7 @@ fn naive_runs(naive: &BTreeSet<i64>) -> Vec<(i64, i64)> {
 }
 
 proptest! {
+    #![proptest_config(crate::seeded(256))]
     #[test]
     fn it_agrees_with_a_naive_set(steps in proptest::collection::vec(steps(), 1..40)) {
         let (mut set, mut naive) = (EntrySet::default(), BTreeSet::new());
@@ -80,7 +81,9 @@ proptest! {
         let mut reader = Reader::new(&written);
         prop_assert_eq!(reader.entry_set("set"), Ok(set));
         prop_assert_eq!(reader.end(), Ok(()));
-        let as_runs: usize = 3 + runs.len() * 6;
+        // A block of bits may cut a run that passes through it.
+        let cuts = 4 * 6;
+        let as_runs: usize = 3 + runs.len() * 6 + cuts;
         let as_bits = 3 + 18 + naive.last().map_or(0, |last| *last as usize / 8 + 8);
         prop_assert!(written.len() <= as_runs.min(as_bits), "{} bytes", written.len());
     }

@@ -73,6 +73,7 @@ fn positions() -> impl Strategy<Value = Position> {
 }
 
 proptest! {
+    #![proptest_config(crate::seeded(256))]
     #[test]
     fn it_agrees_with_a_set_of_positions(
         opened in proptest::collection::vec((0i64..5, -1i64..4), 0..4),

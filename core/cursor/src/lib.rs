@@ -40,3 +40,19 @@ mod model_tests;
 mod saving_tests;
 #[cfg(test)]
 mod size_tests;
+
+/// Property tests see the same cases on every run; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` are for a longer look.
+#[cfg(test)]
+fn seeded(cases: u32) -> proptest::test_runner::Config {
+    let mut config = proptest::test_runner::Config {
+        failure_persistence: None,
+        ..Default::default()
+    };
+    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
+        config.rng_seed = proptest::test_runner::RngSeed::Fixed(0x6375_7273_6f72);
+    }
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = cases;
+    }
+    config
+}

@@ -439,7 +439,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+    #![proptest_config(crate::seeded(600))]
     #[test]
     fn it_agrees_with_a_naive_set_through_crashes(steps in proptest::collection::vec(steps(), 1..90)) {
         let mut world = World::new();
