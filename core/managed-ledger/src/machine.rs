@@ -1,0 +1,551 @@
+//! One managed ledger: an endless log made of ledgers, of which the last one takes entries.
+//!
+//! A log that is never written to makes no ledger: opening costs one read and one write of its node,
+//! the first append makes the first ledger. (Pulsar makes one at once; a client cannot tell.)
+
+use crate::cursor_keeper::{CursorKeeper, Fate, Wish};
+use crate::forms::ledger_list::LedgerList;
+use crate::list_work::Step;
+use crate::opening::Opening;
+use crate::reading::{self, Run};
+use crate::roll::{CurrentLedger, Outcome};
+use crate::settings::Settings;
+use crate::storage::{Answer, Fault};
+use crate::turn::{Effect, Owner, TRIES_MAX, Tags, Turn};
+use bytes::Bytes;
+use letters::log::{CursorRecord, Ticket};
+use letters::{LogError, LogReply};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use vocabulary::name::url_encode;
+use vocabulary::{Moment, Now, Position, TopicName};
+
+/// What a topic asks of its log; the text of [`letters::LogRequest`] says how it is answered.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    missing_docs,
+    reason = "named after the requests of the topic-log seam"
+)]
+pub enum Input {
+    Append {
+        ticket: Ticket,
+        body: Bytes,
+    },
+    CreateCursor {
+        ticket: Ticket,
+        name: String,
+        snapshot: Bytes,
+    },
+    SaveCursor {
+        ticket: Ticket,
+        name: String,
+        record: CursorRecord,
+    },
+    DeleteCursor {
+        ticket: Ticket,
+        name: String,
+    },
+    Trim {
+        up_to: Position,
+    },
+    Close,
+}
+
+/// The machine.
+#[derive(Debug)]
+pub struct ManagedLedger {
+    pub(crate) topic: TopicName,
+    pub(crate) path: String,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) tags: Tags,
+    pub(crate) phase: Phase,
+    /// The list as it should be; as it is stored unless `unlisted` or a write is under way.
+    pub(crate) list: LedgerList,
+    /// The version of the list's node.
+    pub(crate) version: i64,
+    /// The stored list is behind.
+    pub(crate) unlisted: bool,
+    pub(crate) current: Option<CurrentLedger>,
+    pub(crate) step: Step,
+    /// Storage failed repeatedly in this step: leave it alone until then.
+    pub(crate) paused_until: Option<Moment>,
+    /// A ledger is kept by its age alone until then.
+    pub(crate) trim_again_at: Option<Moment>,
+    /// Appends for which there is no ledger at the moment.
+    pub(crate) waiting: VecDeque<(Ticket, Bytes)>,
+    /// Appends that came after `Close`, while earlier ones still wait: refused in their turn.
+    pub(crate) late: Vec<Ticket>,
+    /// Ledgers that are no longer in the list, to be deleted when it is stored so.
+    pub(crate) dropped: Vec<i64>,
+    /// Nobody needs anything up to here.
+    pub(crate) consumed: Option<Position>,
+    pub(crate) cursors: BTreeMap<Arc<str>, CursorKeeper>,
+    pub(crate) counts: Counts,
+}
+
+/// How a log lives.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    Opening(Opening),
+    Open,
+    Closing,
+    /// Closed, lost, or never opened: nothing is done any more.
+    Gone,
+}
+
+/// What happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Ledgers left for a new one.
+    pub rolls: u64,
+    /// Ledgers removed because everything in them was consumed.
+    pub trims: u64,
+}
+
+impl ManagedLedger {
+    /// Begins to open the log of a topic; creates it if `create` and its namespace exists. Ends in
+    /// the reply `Opened` or `OpenFailed`.
+    #[must_use]
+    pub fn open(
+        now: Now,
+        topic: &TopicName,
+        create: bool,
+        settings: Arc<Settings>,
+        effects: &mut Vec<Effect>,
+    ) -> ManagedLedger {
+        let mut tags = Tags::default();
+        let path = ManagedLedger::path_of(topic);
+        let mut turn = Turn {
+            now,
+            tags: &mut tags,
+            effects,
+        };
+        let opening = Opening::begin(&mut turn, path.clone(), create);
+        ManagedLedger {
+            topic: topic.clone(),
+            path,
+            settings,
+            tags,
+            phase: Phase::Opening(opening),
+            list: LedgerList::default(),
+            version: 0,
+            unlisted: false,
+            current: None,
+            step: Step::Idle,
+            paused_until: None,
+            trim_again_at: None,
+            waiting: VecDeque::new(),
+            late: Vec::new(),
+            dropped: Vec::new(),
+            consumed: None,
+            cursors: BTreeMap::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// The metadata path of a topic's list of ledgers.
+    #[must_use]
+    pub fn path_of(topic: &TopicName) -> String {
+        format!("/managed-ledgers/{}", topic.persistence_name())
+    }
+
+    /// Nothing more will come of it: closed, lost, or not opened.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(self.phase, Phase::Gone)
+    }
+
+    /// `Opened` was said and nothing has ended it: entries can be read.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open | Phase::Closing)
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// It has a ledger that takes entries.
+    #[must_use]
+    pub fn has_open_ledger(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// The first run of confirmed entries at or after `from` and not after `until`.
+    #[must_use]
+    pub fn next_run(&self, from: Position, until: Position) -> Option<Run> {
+        if !matches!(self.phase, Phase::Open | Phase::Closing) {
+            return None;
+        }
+        let open = self
+            .current
+            .as_ref()
+            .map(|current| (current.ledger, current.confirmed().0));
+        reading::next_run(&self.list.ledgers, open, from, until)
+    }
+
+    /// Takes what the topic asks.
+    pub fn handle(&mut self, now: Now, input: Input, effects: &mut Vec<Effect>) {
+        match input {
+            Input::Append { ticket, body } => self.append(now, ticket, body, effects),
+            Input::CreateCursor {
+                ticket,
+                name,
+                snapshot,
+            } => {
+                self.wish(now, &name, Wish::Create { ticket, snapshot }, effects);
+            }
+            Input::SaveCursor {
+                ticket,
+                name,
+                record,
+            } => self.wish(now, &name, Wish::Save { ticket, record }, effects),
+            Input::DeleteCursor { ticket, name } => {
+                self.wish(now, &name, Wish::Delete { ticket }, effects)
+            }
+            Input::Trim { up_to } => {
+                self.consumed = self.consumed.max(Some(up_to));
+                self.advance(now, effects);
+            }
+            Input::Close => self.close(now, effects),
+        }
+    }
+
+    /// Takes an answer of storage.
+    pub fn answered(&mut self, now: Now, answer: Answer, effects: &mut Vec<Effect>) {
+        let owner = match (&answer, answer.tag()) {
+            (_, Some(tag)) => self.tags.take(tag),
+            (Answer::Appended { ledger, .. }, None) => self.tags.writer(*ledger).cloned(),
+            _ => None,
+        };
+        match owner {
+            None => {}
+            Some(Owner::Broom { ledger, tries }) => {
+                self.swept(now, ledger, tries, &answer, effects)
+            }
+            _ if self.is_gone() => {}
+            Some(owner) if matches!(self.phase, Phase::Opening(_)) => {
+                self.opening_answered(now, &owner, answer, effects)
+            }
+            Some(Owner::Log) => match answer {
+                Answer::Appended {
+                    ledger,
+                    entry,
+                    result,
+                } => self.appended(now, ledger, entry, result, effects),
+                answer => self.step_answered(now, answer, effects),
+            },
+            Some(Owner::Cursor(name)) => self.cursor_answered(now, &name, answer, effects),
+        }
+    }
+
+    /// When it wants to be told the time, as things are now.
+    #[must_use]
+    pub fn wake_at(&self) -> Option<Moment> {
+        if self.is_gone() {
+            return None;
+        }
+        let roll = self.current.as_ref().and_then(CurrentLedger::roll_at);
+        [roll, self.paused_until, self.trim_again_at]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// The time that [`wake_at`](ManagedLedger::wake_at) named has come, or any other.
+    pub fn time_came(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if let Some(current) = &mut self.current
+            && current.roll_at().is_some_and(|at| now.moment >= at)
+        {
+            current.end();
+        }
+        self.trim_again_at = None;
+        self.advance(now, effects);
+    }
+
+    fn append(&mut self, now: Now, ticket: Ticket, body: Bytes, effects: &mut Vec<Effect>) {
+        if matches!(self.phase, Phase::Closing) {
+            return self.late.push(ticket);
+        }
+        if let Some(error) = self.why_no_append() {
+            return effects.push(Effect::Reply(LogReply::NotStored { ticket, error }));
+        }
+        match &self.current {
+            Some(current) if !current.is_ending() && self.waiting.is_empty() => {
+                self.give(now, ticket, body, effects)
+            }
+            _ => {
+                self.waiting.push_back((ticket, body));
+                self.advance(now, effects);
+            }
+        }
+    }
+
+    fn why_no_append(&self) -> Option<LogError> {
+        match &self.phase {
+            Phase::Opening(_) => Some(LogError::Io(format!(
+                "the log of {} is not open yet",
+                self.topic
+            ))),
+            Phase::Closing | Phase::Gone => {
+                Some(LogError::Io(format!("the log of {} is closed", self.topic)))
+            }
+            Phase::Open => {
+                let last = self.list.terminated?;
+                Some(LogError::Io(format!(
+                    "{} was terminated at {last}",
+                    self.topic
+                )))
+            }
+        }
+    }
+
+    /// Hands an entry to the open ledger.
+    pub(crate) fn give(
+        &mut self,
+        now: Now,
+        ticket: Ticket,
+        body: Bytes,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(current) = &mut self.current else {
+            return;
+        };
+        let (entry, last_confirmed, length) = current.give(ticket, &body);
+        let mut turn = Turn {
+            now,
+            tags: &mut self.tags,
+            effects,
+        };
+        turn.append(
+            &Owner::Log,
+            current.ledger,
+            entry,
+            last_confirmed,
+            length,
+            body,
+        );
+        if current.is_full(&self.settings, now.moment) {
+            current.end();
+        }
+    }
+
+    fn appended(
+        &mut self,
+        now: Now,
+        ledger: i64,
+        entry: i64,
+        result: Result<(), Fault>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(current) = self
+            .current
+            .as_mut()
+            .filter(|current| current.ledger == ledger)
+        else {
+            return;
+        };
+        if let Err(Fault::Taken(text)) = &result {
+            let text = text.clone();
+            return self.lose_to_another(now, &text, effects);
+        }
+        match current.answered(entry, result) {
+            Outcome::Stored(ticket, position) => {
+                effects.push(Effect::Reply(LogReply::Stored { ticket, position }));
+            }
+            Outcome::Failed(tickets, fault) => {
+                let error = fault.to_log_error(self.topic.as_str());
+                for ticket in tickets {
+                    effects.push(Effect::Reply(LogReply::NotStored {
+                        ticket,
+                        error: error.clone(),
+                    }));
+                }
+                self.fail_waiting(&error, effects);
+            }
+            Outcome::Nothing => {}
+        }
+        if self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.is_ending() && current.is_settled())
+        {
+            self.advance(now, effects);
+        }
+    }
+
+    /// Answers the appends that came too late; the last thing before a log is gone.
+    pub(crate) fn refuse_late(&mut self, effects: &mut Vec<Effect>) {
+        let error = LogError::Io(format!("the log of {} is closed", self.topic));
+        for ticket in self.late.drain(..) {
+            let error = error.clone();
+            effects.push(Effect::Reply(LogReply::NotStored { ticket, error }));
+        }
+    }
+
+    /// Fails the appends that wait for a ledger, in order.
+    pub(crate) fn fail_waiting(&mut self, error: &LogError, effects: &mut Vec<Effect>) {
+        for (ticket, _) in self.waiting.drain(..) {
+            effects.push(Effect::Reply(LogReply::NotStored {
+                ticket,
+                error: error.clone(),
+            }));
+        }
+    }
+
+    fn wish(&mut self, now: Now, name: &str, wish: Wish, effects: &mut Vec<Effect>) {
+        let mut turn = Turn {
+            now,
+            tags: &mut self.tags,
+            effects,
+        };
+        if !matches!(self.phase, Phase::Open) {
+            return refuse(
+                &mut turn,
+                name,
+                wish,
+                &LogError::Io(format!("the log of {} is not open", self.topic)),
+            );
+        }
+        if !self.cursors.contains_key(name) {
+            if !matches!(wish, Wish::Create { .. }) {
+                return self.wish_of_nobody(now, name, wish, effects);
+            }
+            let path = format!("{}/{}", self.path, url_encode(name));
+            let name: Arc<str> = name.into();
+            let keeper = CursorKeeper::new(
+                name.clone(),
+                path,
+                &self.topic.persistence_name(),
+                self.settings.clone(),
+            );
+            self.cursors.insert(name, keeper);
+        }
+        let Some(keeper) = self.cursors.get_mut(name) else {
+            return;
+        };
+        let fate = keeper.wish(&mut turn, wish);
+        self.met(now, name, fate, effects);
+    }
+
+    fn wish_of_nobody(&mut self, now: Now, name: &str, wish: Wish, effects: &mut Vec<Effect>) {
+        let mut turn = Turn {
+            now,
+            tags: &mut self.tags,
+            effects,
+        };
+        match wish {
+            Wish::Delete { ticket } => {
+                turn.reply(LogReply::CursorDeleted {
+                    ticket,
+                    name: name.to_owned(),
+                    result: Ok(()),
+                });
+            }
+            wish => refuse(
+                &mut turn,
+                name,
+                wish,
+                &LogError::Io(format!("cursor {name} does not exist: create it first")),
+            ),
+        }
+    }
+
+    fn cursor_answered(&mut self, now: Now, name: &str, answer: Answer, effects: &mut Vec<Effect>) {
+        let Some(keeper) = self.cursors.get_mut(name) else {
+            return;
+        };
+        let fate = keeper.answered(
+            &mut Turn {
+                now,
+                tags: &mut self.tags,
+                effects,
+            },
+            answer,
+        );
+        self.met(now, name, fate, effects);
+    }
+
+    fn met(&mut self, now: Now, name: &str, fate: Fate, effects: &mut Vec<Effect>) {
+        match fate {
+            Fate::Kept => {}
+            Fate::Ended => {
+                self.cursors.remove(name);
+                self.advance(now, effects);
+            }
+            Fate::Taken(text) => self.lose_to_another(now, &text, effects),
+        }
+    }
+
+    fn swept(
+        &mut self,
+        now: Now,
+        ledger: i64,
+        tries: u32,
+        answer: &Answer,
+        effects: &mut Vec<Effect>,
+    ) {
+        let failed = matches!(answer, Answer::Deleted { result: Err(fault), .. } if !matches!(fault, Fault::Missing(_)));
+        if failed && tries + 1 < TRIES_MAX {
+            Turn {
+                now,
+                tags: &mut self.tags,
+                effects,
+            }
+            .sweep(ledger, tries + 1);
+        }
+    }
+
+    /// Somebody else has the log now.
+    pub(crate) fn lose_to_another(&mut self, now: Now, _text: &str, effects: &mut Vec<Effect>) {
+        let error = LogError::Fenced(self.topic.to_string());
+        self.lose(now, error, effects);
+    }
+
+    /// Ends everything: what waits fails, and the topic is told.
+    pub(crate) fn lose(&mut self, now: Now, error: LogError, effects: &mut Vec<Effect>) {
+        self.phase = Phase::Gone;
+        self.step = Step::Idle;
+        for ticket in self
+            .current
+            .take()
+            .map(|mut current| current.give_up())
+            .unwrap_or_default()
+        {
+            effects.push(Effect::Reply(LogReply::NotStored {
+                ticket,
+                error: error.clone(),
+            }));
+        }
+        self.fail_waiting(&error, effects);
+        self.refuse_late(effects);
+        let mut turn = Turn {
+            now,
+            tags: &mut self.tags,
+            effects,
+        };
+        for keeper in self.cursors.values_mut() {
+            keeper.lose(&mut turn, &error);
+        }
+        self.cursors.clear();
+        turn.reply(LogReply::Lost { error });
+    }
+}
+
+fn refuse(turn: &mut Turn, name: &str, wish: Wish, error: &LogError) {
+    match wish {
+        Wish::Create { ticket, .. } | Wish::Save { ticket, .. } => {
+            turn.cursor_saved(ticket, name, Err(error.clone()))
+        }
+        Wish::Delete { ticket } => {
+            turn.reply(LogReply::CursorDeleted {
+                ticket,
+                name: name.to_owned(),
+                result: Err(error.clone()),
+            });
+        }
+        Wish::Close => {}
+    }
+}
