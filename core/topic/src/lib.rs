@@ -20,8 +20,12 @@ mod redeliver;
 mod acks;
 mod saving;
 
+mod check;
+mod stats;
+
 mod settings;
 mod turn;
 
 pub use settings::{NameSource, TopicSettings};
+pub use stats::{ConsumerStats, ProducerStats, SubscriptionStats, TopicStats};
 pub use topic::{Topic, TopicEffect, TopicInput};

@@ -37,6 +37,11 @@ impl Topic {
         self.phase == Phase::Ready
     }
 
+    /// Whether the log is open.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Ready | Phase::Draining)
+    }
+
     pub(crate) fn is_shutting_down(&self) -> bool {
         self.shutting_down
     }

@@ -182,7 +182,7 @@ impl Topic {
                 // An answer that nobody waits for is of a log that was lost.
                 let Some(name) = turn.errands.readers.remove(&ticket) else { return };
                 self.with(&name, turn, |subscription, view, turn| {
-                    subscription.read_done(result, damaged, view, turn);
+                    subscription.read_done(ticket, result, damaged, view, turn);
                 });
             }
             LogReply::CursorSaved { ticket, name, result } => self.cursor_saved(ticket, &name, result, turn),

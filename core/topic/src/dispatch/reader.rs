@@ -130,12 +130,13 @@ impl Subscription {
     /// A read was answered.
     pub fn read_done(
         &mut self,
+        ticket: u64,
         result: Result<Vec<StoredEntry>, LogError>,
         damaged: Vec<Position>,
         view: &View<'_>,
         turn: &mut Turn<'_>,
     ) {
-        let Some(reading) = self.reader.under_way.take() else { return };
+        let Some(reading) = self.reader.under_way.take_if(|reading| reading.ticket == ticket) else { return };
         if reading.stale {
             return;
         }
