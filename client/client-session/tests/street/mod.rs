@@ -26,7 +26,6 @@ pub struct Street {
     todo: VecDeque<Todo>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "a test's queue is short")]
 enum Todo {
     Client(ClientInput),
     Session(SessionInput),
