@@ -3,7 +3,7 @@
 use crate::{Shard, ShardOutputs, Work};
 use desk::DeskInput;
 use topic::TopicStats;
-use topic_log::TopicLogStats;
+use topic_log::Stats as TopicLogStats;
 use vocabulary::{Now, TopicName};
 
 /// A question. `id` is echoed.
@@ -27,9 +27,16 @@ pub enum ShardAnswer {
     /// To `Ping`.
     Here { id: u64 },
     /// To `Figures`.
-    Figures { id: u64, topics: Vec<TopicFigures>, logs: TopicLogStats },
+    Figures {
+        id: u64,
+        topics: Vec<TopicFigures>,
+        logs: TopicLogStats,
+    },
     /// To `Topic`; `None` if it is not in memory.
-    Topic { id: u64, figures: Option<TopicFigures> },
+    Topic {
+        id: u64,
+        figures: Option<TopicFigures>,
+    },
 }
 
 /// One topic's figures.
@@ -55,16 +62,23 @@ impl Shard {
                 let mut topics: Vec<TopicFigures> = self
                     .desk
                     .topics()
-                    .map(|topic| TopicFigures { topic: topic.name().clone(), stats: topic.stats() })
+                    .map(|topic| TopicFigures {
+                        topic: topic.name().clone(),
+                        stats: topic.stats(),
+                    })
                     .collect();
                 topics.sort_by(|a, b| a.topic.cmp(&b.topic));
-                outputs.answers.push(ShardAnswer::Figures { id, topics, logs: self.logs.stats() });
+                outputs.answers.push(ShardAnswer::Figures {
+                    id,
+                    topics,
+                    logs: self.logs.stats(),
+                });
             }
             ShardAsk::Topic { id, topic } => {
-                let figures = self
-                    .desk
-                    .topic(&topic)
-                    .map(|found| TopicFigures { topic: topic.clone(), stats: found.stats() });
+                let figures = self.desk.topic(&topic).map(|found| TopicFigures {
+                    topic: topic.clone(),
+                    stats: found.stats(),
+                });
                 outputs.answers.push(ShardAnswer::Topic { id, figures });
             }
             ShardAsk::Shutdown => self.work.push_back(Work::Desk(DeskInput::ShutdownBegan)),

@@ -21,7 +21,7 @@ use metadata_store::{MetadataReply, MetadataRequest};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use topic::{NameSource, TopicSettings};
-use topic_log::{TopicLogEffect, TopicLogSettings, TopicLogs};
+use topic_log::{Effect as TopicLogEffect, Settings as TopicLogSettings, TopicLogs};
 use vocabulary::{Moment, Now, TopicName};
 
 #[cfg(test)]
@@ -110,7 +110,9 @@ impl Shard {
     pub fn turn(&mut self, now: Now, inputs: &mut Vec<ShardInput>, outputs: &mut ShardOutputs) {
         for input in inputs.drain(..) {
             match input {
-                ShardInput::Letter(letter) => self.work.push_back(Work::Desk(DeskInput::LetterCame(letter))),
+                ShardInput::Letter(letter) => self
+                    .work
+                    .push_back(Work::Desk(DeskInput::LetterCame(letter))),
                 ShardInput::Bookie(reply) => {
                     self.ledgers.handle_bookie(reply, &mut self.local_effects);
                     self.sort_local_effects(outputs);
@@ -147,7 +149,7 @@ impl Shard {
     }
 
     fn metadata_answered(&mut self, now: Now, reply: MetadataReply, outputs: &mut ShardOutputs) {
-        if LocalLedgerStore::is_for_us(&reply) {
+        if LocalLedgerStore::owns(&reply) {
             self.ledgers.handle_metadata(reply, &mut self.local_effects);
             self.sort_local_effects(outputs);
         } else {
@@ -164,11 +166,13 @@ impl Shard {
                     self.sort_desk_effects(outputs);
                 }
                 Work::Log(topic, request) => {
-                    self.logs.handle_request(now, &topic, request, &mut self.log_effects);
+                    self.logs
+                        .handle_request(now, &topic, request, &mut self.log_effects);
                     self.sort_log_effects(outputs);
                 }
                 Work::Ledger(request) => {
-                    self.ledgers.handle_request(request, &mut self.local_effects);
+                    self.ledgers
+                        .handle_request(request, &mut self.local_effects);
                     self.sort_local_effects(outputs);
                 }
                 Work::LedgerAnswer(reply) => {
@@ -183,7 +187,9 @@ impl Shard {
         for effect in self.desk_effects.drain(..) {
             match effect {
                 DeskEffect::Letter(letter) => outputs.letters.push(letter),
-                DeskEffect::Log { topic, request } => self.work.push_back(Work::Log(topic, request)),
+                DeskEffect::Log { topic, request } => {
+                    self.work.push_back(Work::Log(topic, request))
+                }
                 DeskEffect::Report { topic, text } => outputs.reports.push((topic, text)),
             }
         }
@@ -195,7 +201,8 @@ impl Shard {
                 TopicLogEffect::Ledger(request) => self.work.push_back(Work::Ledger(request)),
                 TopicLogEffect::Metadata(request) => outputs.metadata.push(request),
                 TopicLogEffect::Reply(topic, reply) => {
-                    self.work.push_back(Work::Desk(DeskInput::LogAnswered { topic, reply }));
+                    self.work
+                        .push_back(Work::Desk(DeskInput::LogAnswered { topic, reply }));
                 }
                 TopicLogEffect::WakeAt(moment) => {
                     let earlier = self.logs_wake_at.is_none_or(|set| moment < set);
