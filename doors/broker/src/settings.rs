@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
+use topic::TopicSettings;
 
 /// Everything a broker needs to know before it opens its doors. Defaults are Pulsar's where Pulsar has them.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,31 +34,10 @@ pub struct BrokerSettings {
     /// Publishes of one connection that may wait for the disk before its socket is no longer read
     /// (`maxPendingPublishRequestsPerConnection`).
     pub pending_publishes_max: u32,
-    /// Whether an absent topic is made when somebody uses it (`allowAutoTopicCreation`).
-    pub topics_are_created_on_use: bool,
-    /// Unacked messages after which a consumer of a shared subscription gets no more, 0: no limit
-    /// (`maxUnackedMessagesPerConsumer`).
-    pub unacked_per_consumer_max: u32,
-    /// Unacked messages after which a shared subscription gets no more, 0: no limit
-    /// (`maxUnackedMessagesPerSubscription`).
-    pub unacked_per_subscription_max: u32,
-    /// How long a Failover subscription waits before its next consumer takes over
-    /// (`activeConsumerFailoverDelayTimeMillis`).
-    pub failover_delay: Duration,
-    /// Most entries of one read for dispatch (`dispatcherMaxReadBatchSize`).
-    pub read_batch_entries_max: u32,
-    /// Most bytes of one read for dispatch (`dispatcherMaxReadSizeBytes`).
-    pub read_batch_bytes_max: u32,
-    /// Whether acks of single messages of a batch are kept (`acknowledgmentAtBatchIndexLevelEnabled`).
-    pub batch_index_acks: bool,
-    /// Entries after which a ledger is sealed (`managedLedgerMaxEntriesPerLedger`).
-    pub ledger_entries_max: u64,
-    /// Bytes after which a ledger is sealed (`managedLedgerMaxSizePerLedgerMbytes`).
-    pub ledger_bytes_max: u64,
-    /// Youngest age at which a full ledger is sealed (`managedLedgerMinLedgerRolloverTimeMinutes`).
-    pub ledger_age_min: Duration,
-    /// Age at which a ledger is sealed even if it is not full (`managedLedgerMaxLedgerRolloverTimeMinutes`).
-    pub ledger_age_max: Duration,
+    /// What topics live by: creation on use, limits, sizes of reads.
+    pub topics: TopicSettings,
+    /// What logs live by: when a ledger is full, what is kept of consumed ones.
+    pub ledgers: managed_ledger::Settings,
     /// Memory for entries just written, all topics of all shards together (`managedLedgerCacheSizeMB`).
     pub tail_cache_bytes: u64,
     /// Desks, each with a thread and its share of the topics (`hulse.shards`).
@@ -75,7 +55,6 @@ pub struct BrokerSettings {
 impl Default for BrokerSettings {
     fn default() -> BrokerSettings {
         const MIB: u64 = 1024 * 1024;
-        const MINUTE: u64 = 60;
         BrokerSettings {
             data_directory: PathBuf::from("data"),
             bind_address: "0.0.0.0".to_owned(),
@@ -89,17 +68,8 @@ impl Default for BrokerSettings {
             keep_alive_interval: Duration::from_secs(30),
             liveness_timeout: Duration::from_secs(5),
             pending_publishes_max: 1000,
-            topics_are_created_on_use: true,
-            unacked_per_consumer_max: 50_000,
-            unacked_per_subscription_max: 200_000,
-            failover_delay: Duration::from_secs(1),
-            read_batch_entries_max: 100,
-            read_batch_bytes_max: 5 * MIB as u32,
-            batch_index_acks: true,
-            ledger_entries_max: 50_000,
-            ledger_bytes_max: 2048 * MIB,
-            ledger_age_min: Duration::from_secs(10 * MINUTE),
-            ledger_age_max: Duration::from_secs(240 * MINUTE),
+            topics: TopicSettings::default(),
+            ledgers: managed_ledger::Settings::default(),
             tail_cache_bytes: 64 * MIB,
             shards: 1,
             reader_threads: 1,

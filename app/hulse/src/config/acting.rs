@@ -98,24 +98,24 @@ pub const ACTING: &[Acting] = &[
     Acting {
         key: "allowAutoTopicCreation",
         allowed: SWITCH,
-        apply: |s, v| set(&mut s.topics_are_created_on_use, switch(v)),
+        apply: |s, v| set(&mut s.topics.auto_create_topics, switch(v)),
     },
     Acting {
         key: "maxUnackedMessagesPerConsumer",
         allowed: COUNT_OR_NONE,
-        apply: |s, v| set(&mut s.unacked_per_consumer_max, v.parse().ok()),
+        apply: |s, v| set(&mut s.topics.unacked_per_consumer_max, count(v)),
     },
     Acting {
         key: "maxUnackedMessagesPerSubscription",
         allowed: COUNT_OR_NONE,
-        apply: |s, v| set(&mut s.unacked_per_subscription_max, v.parse().ok()),
+        apply: |s, v| set(&mut s.topics.unacked_per_subscription_max, count(v)),
     },
     Acting {
         key: "activeConsumerFailoverDelayTimeMillis",
         allowed: MILLIS,
         apply: |s, v| {
             set(
-                &mut s.failover_delay,
+                &mut s.topics.failover_delay,
                 within(v, 0, u64::from(u32::MAX)).map(Duration::from_millis),
             )
         },
@@ -123,37 +123,77 @@ pub const ACTING: &[Acting] = &[
     Acting {
         key: "dispatcherMaxReadBatchSize",
         allowed: COUNT,
-        apply: |s, v| set(&mut s.read_batch_entries_max, positive(v)),
+        apply: |s, v| set(&mut s.topics.read_entries_max, positive(v)),
     },
     Acting {
         key: "dispatcherMaxReadSizeBytes",
         allowed: COUNT,
-        apply: |s, v| set(&mut s.read_batch_bytes_max, positive(v)),
+        apply: |s, v| set(&mut s.topics.read_bytes_max, positive(v).map(|n| n as usize)),
     },
     Acting {
-        key: "acknowledgmentAtBatchIndexLevelEnabled",
+        key: "allowAutoSubscriptionCreation",
         allowed: SWITCH,
-        apply: |s, v| set(&mut s.batch_index_acks, switch(v)),
+        apply: |s, v| set(&mut s.topics.auto_create_subscriptions, switch(v)),
+    },
+    Acting {
+        key: "maxProducersPerTopic",
+        allowed: COUNT_OR_NONE,
+        apply: |s, v| set(&mut s.topics.producers_max, count(v).map(|n| n as usize)),
+    },
+    Acting {
+        key: "maxConsumersPerTopic",
+        allowed: COUNT_OR_NONE,
+        apply: |s, v| set(&mut s.topics.consumers_max, count(v).map(|n| n as usize)),
+    },
+    Acting {
+        key: "maxConsumersPerSubscription",
+        allowed: COUNT_OR_NONE,
+        apply: |s, v| set(&mut s.topics.consumers_per_subscription_max, count(v).map(|n| n as usize)),
+    },
+    Acting {
+        key: "maxSubscriptionsPerTopic",
+        allowed: COUNT_OR_NONE,
+        apply: |s, v| set(&mut s.topics.subscriptions_max, count(v).map(|n| n as usize)),
+    },
+    Acting {
+        key: "dispatcherMaxRoundRobinBatchSize",
+        allowed: COUNT,
+        apply: |s, v| set(&mut s.topics.round_robin_entries_max, positive(v)),
     },
     Acting {
         key: "managedLedgerMaxEntriesPerLedger",
         allowed: COUNT,
-        apply: |s, v| set(&mut s.ledger_entries_max, positive(v).map(u64::from)),
+        apply: |s, v| set(&mut s.ledgers.ledger_entries_max, positive(v).map(i64::from)),
     },
     Acting {
         key: "managedLedgerMaxSizePerLedgerMbytes",
         allowed: MEGABYTES,
-        apply: |s, v| set(&mut s.ledger_bytes_max, megabytes(v)),
+        apply: |s, v| set(&mut s.ledgers.ledger_bytes_max, megabytes(v)),
     },
     Acting {
         key: "managedLedgerMinLedgerRolloverTimeMinutes",
         allowed: "whole minutes from 0 to 1000000",
-        apply: |s, v| set(&mut s.ledger_age_min, within(v, 0, 1_000_000).map(minutes)),
+        apply: |s, v| set(&mut s.ledgers.rollover_age_min, within(v, 0, 1_000_000).map(minutes)),
     },
     Acting {
         key: "managedLedgerMaxLedgerRolloverTimeMinutes",
         allowed: MINUTES,
-        apply: |s, v| set(&mut s.ledger_age_max, within(v, 1, 1_000_000).map(minutes)),
+        apply: |s, v| set(&mut s.ledgers.rollover_age_max, within(v, 1, 1_000_000).map(minutes)),
+    },
+    Acting {
+        key: "managedLedgerCursorMaxEntriesPerLedger",
+        allowed: COUNT,
+        apply: |s, v| set(&mut s.ledgers.cursor_ledger_entries_max, positive(v).map(i64::from)),
+    },
+    Acting {
+        key: "defaultRetentionTimeInMinutes",
+        allowed: "whole minutes from 0 to 1000000000, or -1 (for ever)",
+        apply: |s, v| set(&mut s.ledgers.retention_age, or_for_ever(v, minutes)),
+    },
+    Acting {
+        key: "defaultRetentionSizeInMB",
+        allowed: "whole megabytes from 0 to 1000000000, or -1 (any size)",
+        apply: |s, v| set(&mut s.ledgers.retention_bytes, or_for_ever(v, |n| n * MIB)),
     },
     Acting {
         key: "managedLedgerCacheSizeMB",
@@ -223,6 +263,10 @@ fn within(text: &str, min: u64, max: u64) -> Option<u64> {
         .filter(|number| (min..=max).contains(number))
 }
 
+fn count(text: &str) -> Option<u64> {
+    text.parse::<u32>().ok().map(u64::from)
+}
+
 fn positive(text: &str) -> Option<u32> {
     text.parse().ok().filter(|number| *number > 0)
 }
@@ -233,6 +277,11 @@ fn megabytes(text: &str) -> Option<u64> {
 
 fn minutes(number: u64) -> Duration {
     Duration::from_secs(number * 60)
+}
+
+/// A limit of retention; `None` inside: there is none.
+fn or_for_ever<T>(text: &str, unit: fn(u64) -> T) -> Option<Option<T>> {
+    if text == "-1" { Some(None) } else { within(text, 0, 1_000_000_000).map(|number| Some(unit(number))) }
 }
 
 fn switch(text: &str) -> Option<bool> {

@@ -9,6 +9,9 @@ use broker::BrokerSettings;
 /// more than is done anyway.
 const WEAKENING: &[&str] = &["journalSyncData", "journalWriteData"];
 
+/// What an entry may need beyond its message, on the wire and on disk, bytes.
+const ENTRY_OVERHEAD_BYTES: u32 = 16 * 1024;
+
 /// Ports have a meaning when empty (Pulsar then opens no such door), so that emptiness must not pass for the default.
 const NEVER_EMPTY: &[&str] = &["brokerServicePort", "webServicePort"];
 
@@ -50,17 +53,18 @@ fn apply(acting: &Acting, value: &Value, settings: &mut BrokerSettings) -> Resul
 
 /// What must hold between several settings.
 fn agree(settings: &BrokerSettings) -> Result<(), ConfigError> {
-    if settings.ledger_age_min > settings.ledger_age_max {
+    if settings.ledgers.rollover_age_min > settings.ledgers.rollover_age_max {
         return Err(ConfigError::Contradiction(format!(
             "managedLedgerMinLedgerRolloverTimeMinutes={} exceeds managedLedgerMaxLedgerRolloverTimeMinutes={}: \
              lower the one or raise the other",
-            settings.ledger_age_min.as_secs() / 60,
-            settings.ledger_age_max.as_secs() / 60,
+            settings.ledgers.rollover_age_min.as_secs() / 60,
+            settings.ledgers.rollover_age_max.as_secs() / 60,
         )));
     }
-    if u64::from(settings.message_size_max) * 2 > settings.segment_bytes {
+    let entry_bytes_max = u64::from(settings.message_size_max) + u64::from(ENTRY_OVERHEAD_BYTES);
+    if entry_bytes_max * 4 > settings.segment_bytes {
         return Err(ConfigError::Contradiction(format!(
-            "maxMessageSize={} is more than half of a segment of the log (hulse.segmentSizeMb={}): \
+            "maxMessageSize={} needs more than a quarter of a segment of the log (hulse.segmentSizeMb={}): \
              lower the one or raise the other",
             settings.message_size_max,
             settings.segment_bytes / (1024 * 1024),

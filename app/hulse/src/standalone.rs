@@ -1,0 +1,138 @@
+//! `hulse standalone`: everything in one process, until a signal comes.
+
+use crate::config::{Checked, ConfigError, Given, Origin, check};
+use crate::{StandaloneArguments, exit};
+use broker::{Broker, BrokerSettings, Stopped};
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Instant;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Threads for sockets; desks and disks have their own.
+const SOCKET_THREADS: usize = 2;
+
+/// Stack of a socket thread, bytes. Nothing there is recursive.
+const STACK_BYTES: usize = 1024 * 1024;
+
+/// Runs until a signal comes or something happens that the process must not survive.
+pub fn run(arguments: &StandaloneArguments) -> ExitCode {
+    let began = Instant::now();
+    let Checked { settings, notices } = match read_configuration(arguments) {
+        Ok(checked) => checked,
+        Err(error) => return exit::with(exit::USAGE, &error),
+    };
+    for notice in notices {
+        tracing::warn!("{notice}");
+    }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return exit::with(exit::FAILED, &format!("cannot start threads: {error}")),
+    };
+    let code = runtime.block_on(serve(settings, began));
+    // Whatever still runs (a stuck disk) must not keep the process.
+    runtime.shutdown_background();
+    code
+}
+
+fn read_configuration(arguments: &StandaloneArguments) -> Result<Checked, ConfigError> {
+    let mut given = Given::default();
+    if let Some(path) = &arguments.config {
+        given.read_file(path)?;
+    }
+    for set in &arguments.sets {
+        given.read_set(set)?;
+    }
+    if let Some(directory) = &arguments.data_dir {
+        let text = directory.to_string_lossy().into_owned();
+        given.put("hulse.dataDirectory".to_owned(), text, Origin::Option("--data-dir"));
+    }
+    check(&given)
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(SOCKET_THREADS)
+        .thread_name("hulse-sockets")
+        .thread_stack_size(STACK_BYTES)
+        .enable_all()
+        .build()
+}
+
+async fn serve(settings: BrokerSettings, began: Instant) -> ExitCode {
+    let mut signals = match Signals::listen() {
+        Ok(signals) => signals,
+        Err(error) => return exit::with(exit::FAILED, &format!("cannot listen for signals: {error}")),
+    };
+    let data = settings.data_directory.display().to_string();
+    let host = settings.advertised_address.clone();
+    let broker = match Broker::start(settings).await {
+        Ok(broker) => broker,
+        Err(error) => return exit::with(exit::FAILED, &error),
+    };
+    announce(&format!(
+        "hulse is ready: {} {} (data in {data}, started in {} ms)",
+        broker::url("pulsar", &host, broker.binary_address().port()),
+        broker::url("http", &host, broker.web_address().port()),
+        began.elapsed().as_millis(),
+    ));
+    let name = tokio::select! {
+        biased;
+        why = broker.failed() => return exit::with(exit::FAILED, &why),
+        name = signals.next() => name,
+    };
+    tracing::info!("{name} came: telling clients, saving cursors; once more, and the process ends at once");
+    stop(broker, signals).await
+}
+
+async fn stop(broker: Broker, mut signals: Signals) -> ExitCode {
+    tokio::select! {
+        biased;
+        stopped = broker.stop() => match stopped {
+            Stopped::Cleanly => {
+                announce("hulse has stopped");
+                ExitCode::SUCCESS
+            }
+            Stopped::OutOfTime => exit::with(
+                exit::FAILED,
+                &"time ran out before all cursors were saved (brokerShutdownTimeoutMs); what was confirmed is safe, \
+                  but some messages may come again",
+            ),
+        },
+        name = signals.next() => exit::with(
+            exit::FAILED,
+            &format!("{name} came again: ending at once; what was confirmed is safe"),
+        ),
+    }
+}
+
+/// One line on stdout, for people and scripts that wait for it.
+fn announce(line: &str) {
+    let mut out = std::io::stdout().lock();
+    // Nobody may be listening; the broker serves all the same.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// The signals that end a process in good order.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Signals> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Waits for the next one and names it.
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            biased;
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What all connections and pages of one broker share.
+
+use crate::registry::Registry;
+use crate::threads::desk_inbox::DeskInbox;
+use crate::{BrokerSettings, counters::Counters};
+use os_world::OsClock;
+use session::{Gate, SessionSettings};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vocabulary::hash::murmur3_32;
+use vocabulary::{Moment, Now, TopicName, WallTime};
+use world::Clock;
+
+/// What all connections and pages share. Nothing in it decides anything about a topic.
+pub struct House {
+    /// As the application gave them.
+    pub settings: BrokerSettings,
+    /// For sessions.
+    pub session_settings: Arc<SessionSettings>,
+    /// Who may do what.
+    pub gate: Arc<dyn Gate>,
+    /// Who is connected.
+    pub registry: Arc<Registry>,
+    /// One for each shard.
+    pub desks: Vec<Arc<DeskInbox>>,
+    /// For the metrics page.
+    pub counters: Arc<Counters>,
+    /// The only clock.
+    pub clock: OsClock,
+}
+
+impl House {
+    /// Both clocks, as the core wants them.
+    pub fn now(&self) -> Now {
+        read(&self.clock)
+    }
+
+    /// The desk whose shard has this topic; each topic has one as long as the process lives.
+    pub fn shard_of(&self, topic: &TopicName) -> usize {
+        let hash = murmur3_32(topic.as_str().as_bytes()) as usize;
+        hash % self.desks.len().max(1)
+    }
+}
+
+/// Both clocks, as the core wants them.
+pub fn read(clock: &OsClock) -> Now {
+    Now { moment: Moment(clock.monotonic_ns()), wall: WallTime(clock.wall_ms()) }
+}
+
+/// When, on the system's own clock, a moment will be; now if it is past.
+pub fn instant_of(clock: &OsClock, moment: Moment) -> Instant {
+    let left = moment.since(Moment(clock.monotonic_ns()));
+    // A wait of more than a day may end early: who is woken early does nothing and waits again.
+    Instant::now() + left.min(Duration::from_secs(86_400))
+}

@@ -1,0 +1,134 @@
+//! The HTTP door: the metrics page, health, and of Pulsar's admin surface what clients need for a lookup.
+//!
+//! Paths are matched as they came, since topic names in them are encoded by Java's rules (a space is `+`) and are
+//! decoded exactly once.
+
+mod answer;
+mod metrics;
+pub(crate) mod metrics_lines;
+mod namespaces;
+mod topics;
+
+use crate::asks::Asks;
+use crate::connection::Stage;
+use crate::finder::Finder;
+use crate::house::House;
+use crate::threads::journal::JournalDoor;
+use crate::threads::metadata::{Asker, MetadataParcel, MetadataQueue};
+use answer::Answer;
+use axum::Router;
+use axum::extract::State;
+use axum::http::{Method, Uri};
+use metadata_store::{MetadataReply, MetadataRequest};
+use shard::ShardAsk;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+use topics::TopicPath;
+
+/// How long a page waits for a disk.
+const DISK_WAIT: Duration = Duration::from_secs(10);
+
+/// What pages can ask.
+pub struct Pages {
+    /// Settings, registry, desks.
+    pub house: Arc<House>,
+    /// Questions to shards.
+    pub asks: Arc<Asks>,
+    /// Questions to topics.
+    pub finder: Arc<Finder>,
+    /// Questions to the metadata store.
+    pub metadata: Arc<MetadataQueue>,
+    /// For the health page.
+    pub journal: JournalDoor,
+    /// Where clients find the binary protocol.
+    pub binary_url: String,
+    /// Where clients find these pages.
+    pub web_url: String,
+}
+
+/// Serves until the process leaves.
+pub async fn serve(pages: Arc<Pages>, listener: TcpListener, mut stage: watch::Receiver<Stage>) {
+    let router = Router::new().fallback(page).with_state(pages);
+    let served = axum::serve(listener, router)
+        .with_graceful_shutdown(async move {
+            let _ = stage.wait_for(|stage| *stage == Stage::Gone).await;
+        })
+        .await;
+    if let Err(error) = served {
+        tracing::error!("the HTTP door closed: {error}; the binary protocol is served on");
+    }
+}
+
+async fn page(State(pages): State<Arc<Pages>>, method: Method, uri: Uri) -> Answer {
+    let path = uri.path().trim_matches('/').to_owned();
+    let segments: Vec<&str> = path.split('/').collect();
+    let query = uri.query().unwrap_or_default();
+    if method != Method::GET && method != Method::HEAD {
+        return Answer::refused(
+            501,
+            &format!("{method} {} is not served: this broker has no admin API to change things yet", uri.path()),
+        );
+    }
+    pages.get(&segments, query).await.unwrap_or_else(|| {
+        Answer::refused(404, &format!("{} is not served by this broker", uri.path()))
+    })
+}
+
+impl Pages {
+    async fn get(&self, segments: &[&str], query: &str) -> Option<Answer> {
+        let answer = match *segments {
+            ["metrics"] => self.metrics_page().await,
+            ["admin", "v2", "brokers", "health" | "healthcheck"] => self.health().await,
+            ["admin", "v2", "brokers", "ready"] => Answer::text("ok".to_owned()),
+            ["admin", "v2", "brokers", "version"] => Answer::text(env!("CARGO_PKG_VERSION").to_owned()),
+            ["admin", "v2", "clusters"] => Answer::json(&[&self.house.settings.cluster]),
+            ["admin", "v2", "tenants"] => self.tenants().await,
+            ["admin", "v2", "namespaces", tenant] => self.namespaces(tenant).await,
+            ["admin", "v2", "namespaces", tenant, namespace, "topics"] => {
+                self.topics_of(tenant, namespace, query).await
+            }
+            ["admin", "v2", "schemas", _, _, topic, "schema"] | ["admin", "v2", "schemas", _, _, topic, "schema", _] => {
+                Answer::refused(404, &format!("Schema not found: {topic} has none, this broker keeps no schemas yet"))
+            }
+            ["lookup", "v2", "topic", domain, tenant, namespace, topic] => {
+                self.lookup(&TopicPath { domain, tenant, namespace, topic }).await
+            }
+            ["admin", "v2", domain @ ("persistent" | "non-persistent"), tenant, namespace, topic, what] => {
+                let path = TopicPath { domain, tenant, namespace, topic };
+                match what {
+                    "partitions" => self.partitions(&path, query).await,
+                    "stats" => self.topic_stats(&path).await,
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        Some(answer)
+    }
+
+    /// A round trip through every desk and through the journal: whoever hangs, hangs here.
+    async fn health(&self) -> Answer {
+        for (number, desk) in self.house.desks.iter().enumerate() {
+            if self.asks.ask(desk, |id| ShardAsk::Ping { id }).await.is_none() {
+                return Answer::refused(503, &format!("desk {number} does not answer"));
+            }
+        }
+        let (sender, receiver) = oneshot::channel();
+        self.journal.ping(sender);
+        match timeout(DISK_WAIT, receiver).await {
+            Ok(Ok(())) => Answer::text("ok".to_owned()),
+            _ => Answer::refused(503, "the journal does not answer: is the disk stuck?"),
+        }
+    }
+
+    /// Asks the metadata store; `None` if it does not answer in time.
+    async fn read_metadata(&self, request: MetadataRequest) -> Option<MetadataReply> {
+        let (sender, receiver) = oneshot::channel();
+        self.metadata.push(MetadataParcel { requests: vec![request], asker: Asker::Page(sender) });
+        let replies = timeout(DISK_WAIT, receiver).await.ok()?.ok()?;
+        replies.into_iter().next()
+    }
+}
