@@ -21,6 +21,8 @@ pub(crate) struct CursorRestore {
     tries: u32,
     version: i64,
     ledger: i64,
+    /// The ledger named by the node at this version was not there.
+    missing_at: Option<i64>,
 }
 
 #[derive(Debug)]
@@ -71,6 +73,7 @@ impl CursorRestore {
             tries: 0,
             version: 0,
             ledger: -1,
+            missing_at: None,
         };
         restore.ask(turn);
         restore
@@ -137,6 +140,9 @@ impl CursorRestore {
         let Some((value, version)) = found else {
             return Ok(Some(Restored::Absent));
         };
+        if self.missing_at == Some(version) {
+            return Err(format!("its cursor ledger {} does not exist", self.ledger));
+        }
         self.version = version;
         match CursorNode::decode(&value).map_err(|error| error.to_string())? {
             CursorNode::Here(snapshot) => {
@@ -214,6 +220,11 @@ impl CursorRestore {
 
     fn failed(&mut self, turn: &mut Turn, fault: &Fault) -> Restored {
         match fault {
+            // A former owner may have moved the cursor to another ledger since the node was read.
+            Fault::Missing(_) if !matches!(self.step, Step::Node) => {
+                self.missing_at = Some(self.version);
+                self.step = Step::Node;
+            }
             Fault::Missing(text) | Fault::Damaged(text) | Fault::Refused(text) => {
                 let text = self.in_ledger(text);
                 return Restored::Failed(self.damaged(&text));

@@ -110,6 +110,13 @@ impl ManagedLedger {
         } else if !self.waiting.is_empty() {
             return self.create(now, 0, effects);
         }
+        if matches!(self.phase, Phase::Closing)
+            && let Some(current) = &mut self.current
+            && !current.is_ending()
+        {
+            current.end();
+            return self.advance(now, effects);
+        }
         let trim = self.trim(now);
         if trim.count > 0 || self.unlisted {
             for gone in self.list.ledgers.drain(..trim.count) {
@@ -432,15 +439,23 @@ impl ManagedLedger {
         self.advance(now, effects);
     }
 
-    /// Storage failed too often in a row: what waits is told, and the step rests for a while or until
-    /// the next append. A log that closes does not wait: opening it again mends everything.
+    /// Storage failed too often in a row: what waits is told (unless earlier appends have to be
+    /// answered first), and the step rests for a while or until the next append. A log that closes
+    /// does not wait: opening it again mends everything.
     fn pause(&mut self, now: Now, fault: &Fault, effects: &mut Vec<Effect>) {
+        self.paused_until = Some(now.moment.after(self.settings.retry_pause));
+        if self
+            .current
+            .as_ref()
+            .is_some_and(|current| !current.is_settled())
+        {
+            return;
+        }
         let error = fault.to_log_error(self.topic.as_str());
         self.fail_waiting(&error, effects);
         if matches!(self.phase, Phase::Closing) {
-            return self.give_up_closing(now, &error, effects);
+            self.give_up_closing(now, &error, effects);
         }
-        self.paused_until = Some(now.moment.after(self.settings.retry_pause));
     }
 
     /// Seals everything, once what is under way is done.

@@ -367,11 +367,10 @@ impl ManagedLedger {
             }
             Outcome::Nothing => {}
         }
-        if self
-            .current
-            .as_ref()
-            .is_some_and(|current| current.is_ending() && current.is_settled())
-        {
+        let closing = matches!(self.phase, Phase::Closing);
+        let is_due =
+            |current: &CurrentLedger| (current.is_ending() || closing) && current.is_settled();
+        if self.current.as_ref().is_some_and(is_due) {
             self.advance(now, effects);
         }
     }

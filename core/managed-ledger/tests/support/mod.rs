@@ -64,10 +64,6 @@ impl Storage {
             .push_back((asker, call));
     }
 
-    pub fn is_quiet(&self) -> bool {
-        self.lanes.is_empty()
-    }
-
     /// Calls that were not carried out yet are lost with the process that made them.
     pub fn forget_calls_of(&mut self, asker: Asker) {
         for lane in self.lanes.values_mut() {
