@@ -54,7 +54,7 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, letter: SessionLe
                 highest_sequence_id,
                 position,
             );
-            send::answered(session, turn, producer_id, Some(receipt));
+            send::answered(session, turn, producer_id, receipt);
         }
         SessionLetter::NotStored {
             producer_id,
@@ -67,10 +67,10 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, letter: SessionLe
                 session,
                 turn,
                 producer_id,
-                Some(send::error(producer_id, last, refusal)),
+                send::error(producer_id, last, refusal),
             );
         }
-        SessionLetter::Dropped { producer_id } => send::dropped(session, turn, producer_id),
+        SessionLetter::Dropped { producer_id } => send::dropped(session, producer_id),
         SessionLetter::ProducerLeft { request_id, .. } => {
             close_producer::left(session, turn, request_id)
         }

@@ -24,6 +24,8 @@ pub(crate) struct Producer {
     /// The exclusive epoch its topic gave it.
     pub topic_epoch: Option<u64>,
     pub standing: Standing,
+    /// Its topic dropped a SEND: it is gone from there, and CLOSE is on its way.
+    pub is_lost: bool,
     /// SENDs without an answer, oldest first.
     pub sends: VecDeque<PendingSend>,
 }

@@ -44,6 +44,7 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: CommandP
         name: String::new(),
         topic_epoch: None,
         standing: Standing::Pending(ticket),
+        is_lost: false,
         sends: VecDeque::new(),
     };
     let forgotten = session.producers.insert(producer_id, producer);

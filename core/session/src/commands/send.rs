@@ -3,7 +3,7 @@
 use crate::face::CloseReason;
 use crate::gate::{Action, Resource};
 use crate::session::{Session, Turn};
-use crate::tables::{PendingSend, Standing};
+use crate::tables::{PendingSend, Producer, Standing};
 use bytes::Bytes;
 use letters::{Publish, Refusal, RefusalCode, TopicLetter};
 use pulsar_wire::entry::{EntryHeaders, add_checksum};
@@ -126,6 +126,9 @@ fn refuse(
     let Some(producer) = session.producers.get_mut(id) else {
         return;
     };
+    if producer.is_lost {
+        return session.counters.sends_dropped += 1;
+    }
     if producer.sends.is_empty() {
         return session.send(turn, error(id, sequence_id, refusal));
     }
@@ -136,49 +139,55 @@ fn refuse(
     session.pressure.publishes.rise(1);
 }
 
-/// A topic answered the oldest SEND it had of a producer.
-pub(crate) fn answered(
-    session: &mut Session,
-    turn: &mut Turn<'_>,
-    id: ProducerId,
-    answer: Option<Cmd>,
-) {
-    let sends = session
-        .producers
-        .get_mut(id)
-        .map(|producer| &mut producer.sends);
-    let Some(&PendingSend::AtTopic { bytes }) = sends.as_ref().and_then(|sends| sends.front())
-    else {
+/// A topic answered the oldest SEND it had of a producer; the refusals behind it are due.
+pub(crate) fn answered(session: &mut Session, turn: &mut Turn<'_>, id: ProducerId, answer: Cmd) {
+    let Some(producer) = take_oldest(session, id) else {
         return orphan_answered(session, id);
     };
-    let mut due = Vec::new();
-    if let Some(sends) = sends {
-        sends.pop_front();
-        due.extend(answer);
-        while let Some(PendingSend::Refused { .. }) = sends.front() {
-            if let Some(PendingSend::Refused {
-                sequence_id,
-                refusal,
-            }) = sends.pop_front()
-            {
-                session.pressure.publishes.fall(1);
-                due.push(error(id, sequence_id, refusal));
-            }
+    let mut due = vec![answer];
+    while let Some(PendingSend::Refused { .. }) = producer.sends.front() {
+        if let Some(PendingSend::Refused {
+            sequence_id,
+            refusal,
+        }) = producer.sends.pop_front()
+        {
+            due.push(error(id, sequence_id, refusal));
         }
     }
-    session.pressure.publishes.fall(1);
-    session.pressure.publish_bytes.fall(bytes);
+    session.pressure.publishes.fall(due.len() as u64 - 1);
     for command in due {
         session.send(turn, command);
     }
 }
 
-/// A topic will neither store nor refuse a SEND, because its producer is gone from there.
-pub(crate) fn dropped(session: &mut Session, turn: &mut Turn<'_>, id: ProducerId) {
+/// A topic will neither store nor refuse a SEND, because its producer is gone from there. Nor is the client told of
+/// refusals any more: they would overtake, and it sends all of it again when it hears that the producer is closed.
+pub(crate) fn dropped(session: &mut Session, id: ProducerId) {
     if session.producers.has_orphans(id) {
         return orphan_answered(session, id);
     }
-    answered(session, turn, id, None);
+    let Some(producer) = take_oldest(session, id) else {
+        return orphan_answered(session, id);
+    };
+    producer.is_lost = true;
+    let before = producer.sends.len();
+    producer
+        .sends
+        .retain(|send| matches!(send, PendingSend::AtTopic { .. }));
+    let forgotten = before - producer.sends.len();
+    session.pressure.publishes.fall(forgotten as u64);
+}
+
+/// Takes the oldest SEND off a producer's list, if its topic had it. No refusal is ever the oldest.
+fn take_oldest(session: &mut Session, id: ProducerId) -> Option<&mut Producer> {
+    let producer = session.producers.get_mut(id)?;
+    let Some(&PendingSend::AtTopic { bytes }) = producer.sends.front() else {
+        return None;
+    };
+    producer.sends.pop_front();
+    session.pressure.publishes.fall(1);
+    session.pressure.publish_bytes.fall(bytes);
+    Some(producer)
 }
 
 fn orphan_answered(session: &mut Session, id: ProducerId) {

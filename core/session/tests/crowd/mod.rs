@@ -1,45 +1,65 @@
 //! A client that does anything, a session, and topics that answer when they are told to.
 
+mod topic;
+
 use bytes::Bytes;
-use letters::{Delivery, Refusal, RefusalCode, SessionLetter, TopicLetter};
-use pulsar_wire::entry::encode_entry;
+use letters::{SessionLetter, TopicLetter};
 use pulsar_wire::frame::Frame;
 use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::*;
 use session::{AllowAll, Session, SessionEffect, SessionInput, SessionSettings, WrittenFrames};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use vocabulary::{Moment, Now, Position, SessionId, TopicName};
+use topic::{Topic, delivery, entry};
+use vocabulary::{Moment, Now, SessionId, TopicName};
 
 /// What happens next. Numbers are chosen so that everything collides with everything.
 #[derive(Clone, Debug)]
 pub enum Step {
-    Producer { id: u64, topic: usize },
-    Send { id: u64, damaged: bool },
+    Producer {
+        id: u64,
+        topic: usize,
+    },
+    Send {
+        id: u64,
+        damaged: bool,
+    },
     CloseProducer(u64),
-    Subscribe { id: u64, topic: usize },
+    Subscribe {
+        id: u64,
+        topic: usize,
+    },
     Flow(u64),
-    Ack { id: u64, receipt: bool },
+    Ack {
+        id: u64,
+        receipt: bool,
+    },
     Redeliver(u64),
     CloseConsumer(u64),
     Lookup(usize),
     Partitions(usize),
     NotServed,
     Ping,
-    TopicAnswers { topic: usize, well: bool },
-    TopicClosesProducer { topic: usize, id: u64 },
-    TopicClosesConsumer { topic: usize, id: u64 },
-    TopicDelivers { topic: usize, id: u64 },
+    TopicAnswers {
+        topic: usize,
+        well: bool,
+    },
+    TopicClosesProducer {
+        topic: usize,
+        id: u64,
+        drops_first: bool,
+    },
+    TopicClosesConsumer {
+        topic: usize,
+        id: u64,
+    },
+    TopicDelivers {
+        topic: usize,
+        id: u64,
+    },
     TopicProbes(usize),
     Written,
     Wait(u64),
-}
-
-#[derive(Default)]
-struct Topic {
-    inbox: VecDeque<TopicLetter>,
-    producers: BTreeSet<u64>,
-    consumers: BTreeSet<u64>,
 }
 
 pub struct Crowd {
@@ -54,6 +74,8 @@ pub struct Crowd {
     answers: BTreeMap<u64, u32>,
     /// Producers the client believes open, and what it sent and has no answer for.
     open: BTreeMap<u64, VecDeque<u64>>,
+    /// Producers the client asked for and did not close since, by request.
+    opening: BTreeMap<u64, u64>,
     written: WrittenFrames,
     pub paused: bool,
     closed: bool,
@@ -91,6 +113,7 @@ impl Crowd {
             last_sequence: 0,
             answers: BTreeMap::new(),
             open: BTreeMap::new(),
+            opening: BTreeMap::new(),
             written: WrittenFrames::new(),
             paused: false,
             closed: false,
@@ -182,10 +205,12 @@ impl Crowd {
     pub fn take(&mut self, step: Step) {
         match step {
             Step::Producer { id, topic } => {
+                let request_id = self.request();
+                self.opening.insert(self.last_request, id);
                 let command = CommandProducer {
                     topic: Some(self.names[topic].to_string()),
                     producer_id: Some(id),
-                    request_id: self.request(),
+                    request_id,
                     ..Default::default()
                 };
                 self.send(Cmd::Producer(command), None);
@@ -193,6 +218,7 @@ impl Crowd {
             Step::Send { id, damaged } => self.publish(id, damaged),
             Step::CloseProducer(id) => {
                 self.open.remove(&id);
+                self.opening.retain(|_, opening| *opening != id);
                 let request_id = self.request();
                 let command = CommandCloseProducer {
                     producer_id: Some(id),
@@ -277,16 +303,11 @@ impl Crowd {
             }
             Step::Ping => self.send(Cmd::Ping(CommandPing {}), None),
             Step::TopicAnswers { topic, well } => self.answer(topic, well),
-            Step::TopicClosesProducer { topic, id } => {
-                if self
-                    .topic(topic)
-                    .is_some_and(|topic| topic.producers.remove(&id))
-                {
-                    self.tell(SessionInput::LetterCame(SessionLetter::CloseProducer {
-                        producer_id: id,
-                    }));
-                }
-            }
+            Step::TopicClosesProducer {
+                topic,
+                id,
+                drops_first,
+            } => self.close_producer(topic, id, drops_first),
             Step::TopicClosesConsumer { topic, id } => {
                 if self
                     .topic(topic)
@@ -329,6 +350,31 @@ impl Crowd {
         }
     }
 
+    /// A topic drops what it has of a producer before or after it throws it out.
+    fn close_producer(&mut self, index: usize, id: u64, drops_first: bool) {
+        let Some(topic) = self
+            .topic(index)
+            .filter(|topic| topic.producers.contains(&id))
+        else {
+            return;
+        };
+        topic.producers.remove(&id);
+        let mut dropped = 0;
+        if drops_first {
+            let before = topic.inbox.len();
+            topic.inbox.retain(|letter| !matches!(letter, TopicLetter::Publish(publish) if publish.producer_id == id));
+            dropped = before - topic.inbox.len();
+        }
+        for _ in 0..dropped {
+            self.tell(SessionInput::LetterCame(SessionLetter::Dropped {
+                producer_id: id,
+            }));
+        }
+        self.tell(SessionInput::LetterCame(SessionLetter::CloseProducer {
+            producer_id: id,
+        }));
+    }
+
     fn publish(&mut self, id: u64, damaged: bool) {
         let Some(unanswered) = self.open.get_mut(&id) else {
             return;
@@ -349,113 +395,10 @@ impl Crowd {
     }
 
     fn answer(&mut self, index: usize, well: bool) {
-        let Some(topic) = self.topic(index) else {
-            return;
-        };
-        let Some(letter) = topic.inbox.pop_front() else {
-            return;
-        };
-        let refusal = Refusal::new(RefusalCode::ServiceNotReady, "no");
-        let answer = match letter {
-            TopicLetter::FindTopic { request_id, .. } if well => SessionLetter::TopicFound {
-                request_id,
-                partitions: 0,
-            },
-            TopicLetter::FindTopic { request_id, .. } => SessionLetter::TopicRefused {
-                request_id,
-                refusal,
-            },
-            TopicLetter::AddProducer(add) if well => {
-                topic.producers.insert(add.producer_id);
-                SessionLetter::ProducerReady {
-                    request_id: add.request_id,
-                    producer_id: add.producer_id,
-                    name: "p".to_owned(),
-                    last_sequence_id: -1,
-                    topic_epoch: None,
-                    ready: true,
-                }
-            }
-            TopicLetter::AddProducer(add) => {
-                let (request_id, producer_id) = (add.request_id, add.producer_id);
-                SessionLetter::ProducerRefused {
-                    request_id,
-                    producer_id,
-                    refusal,
-                }
-            }
-            TopicLetter::Publish(publish) => {
-                let (producer_id, sequence_id) = (publish.producer_id, publish.sequence_id);
-                let (highest_sequence_id, position) = (None, Position::new(1, 1));
-                match (topic.producers.contains(&producer_id), well) {
-                    (false, _) => SessionLetter::Dropped { producer_id },
-                    (true, true) => SessionLetter::Stored {
-                        producer_id,
-                        sequence_id,
-                        highest_sequence_id,
-                        position,
-                    },
-                    (true, false) => SessionLetter::NotStored {
-                        producer_id,
-                        sequence_id,
-                        highest_sequence_id,
-                        refusal,
-                    },
-                }
-            }
-            TopicLetter::CloseProducer {
-                request_id,
-                producer_id,
-            } => {
-                topic.producers.remove(&producer_id);
-                SessionLetter::ProducerLeft {
-                    request_id,
-                    producer_id,
-                }
-            }
-            TopicLetter::AddConsumer(add) => {
-                let (request_id, consumer_id) = (add.request_id, add.consumer_id);
-                if well {
-                    topic.consumers.insert(consumer_id);
-                    SessionLetter::Subscribed {
-                        request_id,
-                        consumer_id,
-                    }
-                } else {
-                    SessionLetter::SubscribeRefused {
-                        request_id,
-                        consumer_id,
-                        refusal,
-                    }
-                }
-            }
-            TopicLetter::Ack {
-                consumer_id,
-                request_id: Some(request_id),
-                ..
-            } => SessionLetter::AckDone {
-                request_id,
-                consumer_id,
-                refusal: (!well).then_some(refusal),
-            },
-            TopicLetter::CloseConsumer {
-                request_id,
-                consumer_id,
-            } => {
-                topic.consumers.remove(&consumer_id);
-                SessionLetter::ConsumerLeft {
-                    request_id,
-                    consumer_id,
-                }
-            }
-            TopicLetter::SessionGone => {
-                topic.producers.clear();
-                topic.consumers.clear();
-                return;
-            }
-            _ => return,
-        };
-        self.tell(SessionInput::LetterCame(answer));
+        let answer = self.topic(index).and_then(|topic| topic.answer(well));
+        if let Some(answer) = answer {
+            self.tell(SessionInput::LetterCame(answer));
+        }
     }
 
     fn tell(&mut self, input: SessionInput) {
@@ -506,22 +449,10 @@ impl Crowd {
             .answers
             .get_mut(&request_id)
             .expect("an answer to a request") += 1;
-        if let Cmd::ProducerSuccess(_) = command {
-            // The client knows its producers by request; here the last one asked is as good.
-            let ready = (0..3)
-                .filter(|id| self.session_has(*id))
-                .collect::<Vec<_>>();
-            for id in ready {
-                self.open.entry(id).or_default();
-            }
+        let opened = self.opening.remove(&request_id);
+        if let (Cmd::ProducerSuccess(_), Some(id)) = (command, opened) {
+            self.open.entry(id).or_default();
         }
-    }
-
-    /// Whether a SEND would be taken: asked of the topics, which know.
-    fn session_has(&self, id: u64) -> bool {
-        self.topics
-            .values()
-            .any(|topic| topic.producers.contains(&id) && topic.inbox.is_empty())
     }
 
     fn confirm(&mut self, producer_id: u64, sequence_id: u64) {
@@ -533,25 +464,4 @@ impl Crowd {
             );
         }
     }
-}
-
-fn delivery(topic: usize) -> Delivery {
-    Delivery {
-        position: Position::new(topic as i64, 0),
-        redelivery_count: 0,
-        ack_set: None,
-        permits: 1,
-        epoch: None,
-        entry: entry(),
-    }
-}
-
-fn entry() -> Bytes {
-    let metadata = MessageMetadata {
-        producer_name: Some("p".to_owned()),
-        sequence_id: Some(0),
-        publish_time: Some(1),
-        ..Default::default()
-    };
-    encode_entry(&metadata, b"hello")
 }
