@@ -15,18 +15,38 @@ pub type Ticket = u64;
 #[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum LedgerRequest {
     /// Makes a new, empty ledger with a fresh id. `custom` goes into its metadata (BookKeeper's custom metadata).
-    Create { ticket: Ticket, custom: Vec<(String, Vec<u8>)> },
+    Create {
+        ticket: Ticket,
+        custom: Vec<(String, Vec<u8>)>,
+    },
     /// Opens a ledger that some earlier writer may have left open: fences that writer (its later
     /// appends fail with [`LedgerError::Fenced`]), finds the last entry, seals it.
     Recover { ticket: Ticket, ledger: i64 },
     /// Adds entry `entry` (the number after the last one) to an open ledger. `last_confirmed` is the
     /// highest entry already confirmed to the application (-1: none), `length` the sum of body bytes
     /// up to and including this entry: both are part of a stored BookKeeper entry.
-    Append { ledger: i64, entry: i64, last_confirmed: i64, length: u64, body: Bytes },
+    Append {
+        ledger: i64,
+        entry: i64,
+        last_confirmed: i64,
+        length: u64,
+        body: Bytes,
+    },
     /// Reads entries `first..=last`, at least one and then no more than `bytes_max` of bodies.
-    Read { ticket: Ticket, ledger: i64, first: i64, last: i64, bytes_max: usize },
+    Read {
+        ticket: Ticket,
+        ledger: i64,
+        first: i64,
+        last: i64,
+        bytes_max: usize,
+    },
     /// Seals a ledger of which this asker is the writer, after its last append was answered.
-    Seal { ticket: Ticket, ledger: i64, last_entry: i64, length: u64 },
+    Seal {
+        ticket: Ticket,
+        ledger: i64,
+        last_entry: i64,
+        length: u64,
+    },
     /// Forgets a ledger and everything in it. Fine if it is gone already.
     Delete { ticket: Ticket, ledger: i64 },
 }
@@ -36,18 +56,42 @@ pub enum LedgerRequest {
 #[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum LedgerReply {
     /// To `Create`.
-    Created { ticket: Ticket, result: Result<i64, LedgerError> },
+    Created {
+        ticket: Ticket,
+        result: Result<i64, LedgerError>,
+    },
     /// To `Recover`: the last entry (-1: empty) and the sum of body bytes.
-    Recovered { ticket: Ticket, ledger: i64, result: Result<(i64, u64), LedgerError> },
+    Recovered {
+        ticket: Ticket,
+        ledger: i64,
+        result: Result<(i64, u64), LedgerError>,
+    },
     /// To `Append`.
-    Appended { ledger: i64, entry: i64, result: Result<(), LedgerError> },
+    Appended {
+        ledger: i64,
+        entry: i64,
+        result: Result<(), LedgerError>,
+    },
     /// To `Read`: the entries from `first` on, contiguous. A damaged entry in the middle ends the
     /// run before it; asked for first, it is the error [`LedgerError::Damaged`].
-    Read { ticket: Ticket, ledger: i64, first: i64, result: Result<Vec<Entry>, LedgerError> },
+    Read {
+        ticket: Ticket,
+        ledger: i64,
+        first: i64,
+        result: Result<Vec<Entry>, LedgerError>,
+    },
     /// To `Seal`.
-    Sealed { ticket: Ticket, ledger: i64, result: Result<(), LedgerError> },
+    Sealed {
+        ticket: Ticket,
+        ledger: i64,
+        result: Result<(), LedgerError>,
+    },
     /// To `Delete`.
-    Deleted { ticket: Ticket, ledger: i64, result: Result<(), LedgerError> },
+    Deleted {
+        ticket: Ticket,
+        ledger: i64,
+        result: Result<(), LedgerError>,
+    },
 }
 
 /// An entry as read back.
