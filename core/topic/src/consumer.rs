@@ -138,7 +138,10 @@ impl Consumer {
         self.unacked += u64::from(pending.left);
         let before = self.pending.insert(position, pending);
         // Invariant: an entry that a consumer holds is not delivered again before it was given back.
-        assert!(before.is_none(), "{position} was delivered twice to the consumer that holds it");
+        assert!(
+            before.is_none(),
+            "{position} was delivered twice to the consumer that holds it"
+        );
     }
 
     /// Gives up an entry, acknowledged or to be delivered again.
@@ -150,7 +153,9 @@ impl Consumer {
 
     /// Part of an entry was acknowledged: `left` messages remain. Answers how many went.
     pub fn release_part(&mut self, position: Position, left: u32) -> u32 {
-        let Some(pending) = self.pending.get_mut(&position) else { return 0 };
+        let Some(pending) = self.pending.get_mut(&position) else {
+            return 0;
+        };
         let gone = pending.left.saturating_sub(left);
         pending.left -= gone;
         self.unacked -= u64::from(gone);
@@ -167,10 +172,23 @@ impl Consumer {
             self.seat,
             self.totals.granted
         );
-        let held: u64 = self.pending.values().map(|pending| u64::from(pending.left)).sum();
+        let held: u64 = self
+            .pending
+            .values()
+            .map(|pending| u64::from(pending.left))
+            .sum();
         // Invariant: the unacked count is the sum of what is pending.
-        assert!(held == self.unacked, "consumer {:?}: unacked {}, holds {held}", self.seat, self.unacked);
+        assert!(
+            held == self.unacked,
+            "consumer {:?}: unacked {}, holds {held}",
+            self.seat,
+            self.unacked
+        );
         // Invariant: permits are parked only while blocked.
-        assert!(self.blocked || self.parked_permits == 0, "consumer {:?} has parked permits", self.seat);
+        assert!(
+            self.blocked || self.parked_permits == 0,
+            "consumer {:?} has parked permits",
+            self.seat
+        );
     }
 }

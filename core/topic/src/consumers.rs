@@ -8,13 +8,19 @@ use crate::subscription::Subscription;
 use crate::turn::{Turn, refusal};
 use cursor::Cursor;
 use letters::{
-    AckId, AckKind, AddConsumer, InitialPosition, LogRequest, RefusalCode, SessionLetter, SubscriptionType,
+    AckId, AckKind, AddConsumer, InitialPosition, LogRequest, RefusalCode, SessionLetter,
+    SubscriptionType,
 };
 use std::sync::Arc;
 use vocabulary::{ConsumerId, Position, RequestId, SessionId};
 
 /// Names that Pulsar's brokers use for cursors of their own.
-const RESERVED_NAMES: [&str; 4] = ["__compaction", "pulsar.dedup", "__pending_ack_state", "transaction.subscription"];
+const RESERVED_NAMES: [&str; 4] = [
+    "__compaction",
+    "pulsar.dedup",
+    "__pending_ack_state",
+    "transaction.subscription",
+];
 const RESERVED_PREFIX: &str = "pulsar.repl.";
 
 /// Whether clients may not use this subscription name.
@@ -32,9 +38,17 @@ enum Answer {
 
 impl Topic {
     /// SUBSCRIBE came.
-    pub(crate) fn add_consumer(&mut self, session: SessionId, add: Box<AddConsumer>, turn: &mut Turn<'_>) {
+    pub(crate) fn add_consumer(
+        &mut self,
+        session: SessionId,
+        add: Box<AddConsumer>,
+        turn: &mut Turn<'_>,
+    ) {
         if self.newcomers.has_consumer((session, add.consumer_id)) {
-            let text = format!("Consumer {} is already being created on the connection", add.consumer_id);
+            let text = format!(
+                "Consumer {} is already being created on the connection",
+                add.consumer_id
+            );
             refuse(session, add, RefusalCode::ServiceNotReady, &text, turn);
             return;
         }
@@ -60,19 +74,35 @@ impl Topic {
     ) {
         let (request_id, consumer_id) = (add.request_id, add.consumer_id);
         if self.consumers.contains_key(&(session, consumer_id)) {
-            turn.tell(session, SessionLetter::Subscribed { request_id, consumer_id });
+            turn.tell(
+                session,
+                SessionLetter::Subscribed {
+                    request_id,
+                    consumer_id,
+                },
+            );
             return;
         }
         match self.judge_consumer(session, &add, alive) {
             Answer::Refuse(code, text) => refuse(session, add, code, &text, turn),
-            Answer::Wait(WaitsFor::Probe(holder)) => self.wait_for_probe(session, Wish::Consumer(add), holder, turn),
+            Answer::Wait(WaitsFor::Probe(holder)) => {
+                self.wait_for_probe(session, Wish::Consumer(add), holder, turn)
+            }
             Answer::Wait(waits_for) => self.wait(session, Wish::Consumer(add), waits_for, turn),
             Answer::Create => {
                 let name = add.subscription.clone();
                 if self.create_subscription(&name, add.initial_position, turn) {
-                    self.wait(session, Wish::Consumer(add), WaitsFor::Subscription(name), turn);
+                    self.wait(
+                        session,
+                        Wish::Consumer(add),
+                        WaitsFor::Subscription(name),
+                        turn,
+                    );
                 } else {
-                    let text = format!("Exceed the maximum number of subscriptions of the topic: {}", self.name);
+                    let text = format!(
+                        "Exceed the maximum number of subscriptions of the topic: {}",
+                        self.name
+                    );
                     refuse(session, add, RefusalCode::NotAllowedError, &text, turn);
                 }
             }
@@ -84,16 +114,33 @@ impl Topic {
         let (request_id, consumer_id) = (add.request_id, add.consumer_id);
         let seat = (session, consumer_id);
         let kind = add.subscription_type;
-        let Some(name) = self.subscriptions.get(add.subscription.as_str()).map(|found| found.name.clone()) else {
+        let Some(name) = self
+            .subscriptions
+            .get(add.subscription.as_str())
+            .map(|found| found.name.clone())
+        else {
             return;
         };
         let consumer = Consumer::new(seat, add, turn.now.wall);
         self.consumers.insert(seat, name.clone());
-        turn.tell(session, SessionLetter::Subscribed { request_id, consumer_id });
-        self.with(&name, turn, |subscription, view, turn| subscription.join(consumer, kind, view, turn));
+        turn.tell(
+            session,
+            SessionLetter::Subscribed {
+                request_id,
+                consumer_id,
+            },
+        );
+        self.with(&name, turn, |subscription, view, turn| {
+            subscription.join(consumer, kind, view, turn)
+        });
     }
 
-    fn judge_consumer(&self, session: SessionId, add: &AddConsumer, alive: Option<SessionId>) -> Answer {
+    fn judge_consumer(
+        &self,
+        session: SessionId,
+        add: &AddConsumer,
+        alive: Option<SessionId>,
+    ) -> Answer {
         let limit = |text: &str| Answer::Refuse(RefusalCode::ConsumerBusy, text.to_owned());
         let most = self.settings.consumers_max;
         if most > 0 && self.consumers.len() >= most {
@@ -109,9 +156,14 @@ impl Topic {
         if !subscription.is_ready() {
             return Answer::Wait(WaitsFor::Subscription(add.subscription.clone()));
         }
-        let Some(first) = subscription.consumers.first() else { return Answer::Admit };
+        let Some(first) = subscription.consumers.first() else {
+            return Answer::Admit;
+        };
         if subscription.kind != Some(add.subscription_type) {
-            return Answer::Refuse(RefusalCode::ConsumerBusy, "Subscription is of different type".to_owned());
+            return Answer::Refuse(
+                RefusalCode::ConsumerBusy,
+                "Subscription is of different type".to_owned(),
+            );
         }
         if add.subscription_type == SubscriptionType::Exclusive {
             let holder = first.seat.0;
@@ -144,16 +196,31 @@ impl Topic {
         };
         let cursor = Cursor::at(mark);
         let ticket = turn.ticket();
-        turn.ask(LogRequest::CreateCursor { ticket, name: name.to_owned(), snapshot: cursor.snapshot_bytes() });
+        turn.ask(LogRequest::CreateCursor {
+            ticket,
+            name: name.to_owned(),
+            snapshot: cursor.snapshot_bytes(),
+        });
         let name: Arc<str> = name.into();
-        self.subscriptions.insert(name.clone(), Subscription::new(name, cursor, Saving::creating(ticket, mark)));
+        self.subscriptions.insert(
+            name.clone(),
+            Subscription::new(name, cursor, Saving::creating(ticket, mark)),
+        );
         true
     }
 
     /// FLOW came.
-    pub(crate) fn flow(&mut self, session: SessionId, consumer_id: ConsumerId, permits: u32, turn: &mut Turn<'_>) {
+    pub(crate) fn flow(
+        &mut self,
+        session: SessionId,
+        consumer_id: ConsumerId,
+        permits: u32,
+        turn: &mut Turn<'_>,
+    ) {
         let seat = (session, consumer_id);
-        let Some(name) = self.consumers.get(&seat).cloned() else { return };
+        let Some(name) = self.consumers.get(&seat).cloned() else {
+            return;
+        };
         self.with(&name, turn, |subscription, _, _| {
             if let Some(consumer) = subscription.consumer(seat) {
                 consumer.grant(permits);
@@ -162,9 +229,17 @@ impl Topic {
     }
 
     /// The connection has taken some of what was delivered.
-    pub(crate) fn written(&mut self, session: SessionId, consumer_id: ConsumerId, bytes: u64, turn: &mut Turn<'_>) {
+    pub(crate) fn written(
+        &mut self,
+        session: SessionId,
+        consumer_id: ConsumerId,
+        bytes: u64,
+        turn: &mut Turn<'_>,
+    ) {
         let seat = (session, consumer_id);
-        let Some(name) = self.consumers.get(&seat).cloned() else { return };
+        let Some(name) = self.consumers.get(&seat).cloned() else {
+            return;
+        };
         self.with(&name, turn, |subscription, _, _| {
             if let Some(consumer) = subscription.consumer(seat) {
                 consumer.written(bytes);
@@ -187,7 +262,14 @@ impl Topic {
             if let Some(request_id) = request_id {
                 let text = format!("Consumer {consumer_id} is not connected to {}", self.name);
                 let refusal = Some(refusal(RefusalCode::ConsumerNotFound, text));
-                turn.tell(session, SessionLetter::AckDone { request_id, consumer_id, refusal });
+                turn.tell(
+                    session,
+                    SessionLetter::AckDone {
+                        request_id,
+                        consumer_id,
+                        refusal,
+                    },
+                );
             }
             return;
         };
@@ -196,10 +278,19 @@ impl Topic {
             let acked = subscription.ack(seat, kind, ids, view);
             let Some(request_id) = request_id else { return };
             match acked {
-                Ok(()) => subscription.saving.wait(Waiter { seat, request_id }, most, turn),
+                Ok(()) => subscription
+                    .saving
+                    .wait(Waiter { seat, request_id }, most, turn),
                 Err(refusal) => {
                     let refusal = Some(refusal);
-                    turn.tell(session, SessionLetter::AckDone { request_id, consumer_id, refusal });
+                    turn.tell(
+                        session,
+                        SessionLetter::AckDone {
+                            request_id,
+                            consumer_id,
+                            refusal,
+                        },
+                    );
                 }
             }
         });
@@ -215,8 +306,12 @@ impl Topic {
         turn: &mut Turn<'_>,
     ) {
         let seat = (session, consumer_id);
-        let Some(name) = self.consumers.get(&seat).cloned() else { return };
-        self.with(&name, turn, |subscription, view, _| subscription.redeliver(seat, positions, epoch, view.settings));
+        let Some(name) = self.consumers.get(&seat).cloned() else {
+            return;
+        };
+        self.with(&name, turn, |subscription, view, _| {
+            subscription.redeliver(seat, positions, epoch, view.settings)
+        });
     }
 
     /// CLOSE_CONSUMER came.
@@ -229,14 +324,24 @@ impl Topic {
     ) {
         let seat = (session, consumer_id);
         self.cancel_consumer(seat, turn);
-        turn.tell(session, SessionLetter::ConsumerLeft { request_id, consumer_id });
+        turn.tell(
+            session,
+            SessionLetter::ConsumerLeft {
+                request_id,
+                consumer_id,
+            },
+        );
         self.remove_consumer(seat, turn);
     }
 
     /// A consumer is gone; who wanted its place may have it.
     pub(crate) fn remove_consumer(&mut self, seat: (SessionId, u64), turn: &mut Turn<'_>) {
-        let Some(name) = self.consumers.remove(&seat) else { return };
-        self.with(&name, turn, |subscription, view, turn| subscription.leave(seat, view, turn));
+        let Some(name) = self.consumers.remove(&seat) else {
+            return;
+        };
+        self.with(&name, turn, |subscription, view, turn| {
+            subscription.leave(seat, view, turn)
+        });
         self.readmit(|newcomer| newcomer.wants_place_in(&name), turn);
     }
 }
@@ -247,7 +352,10 @@ fn servable(add: &AddConsumer) -> Result<(), (RefusalCode, &'static str)> {
         return Err((RefusalCode::ProducerBusy, "Empty subscription name"));
     }
     if is_reserved(&add.subscription) {
-        return Err((RefusalCode::ProducerBusy, "Subscription with reserved subscription name attempted"));
+        return Err((
+            RefusalCode::ProducerBusy,
+            "Subscription with reserved subscription name attempted",
+        ));
     }
     let not_yet = |text| Err((RefusalCode::NotAllowedError, text));
     if add.subscription_type == SubscriptionType::KeyShared {
@@ -262,6 +370,17 @@ fn servable(add: &AddConsumer) -> Result<(), (RefusalCode, &'static str)> {
     Ok(())
 }
 
-fn refuse(session: SessionId, add: Box<AddConsumer>, code: RefusalCode, text: &str, turn: &mut Turn<'_>) {
-    Newcomer { session, wish: Wish::Consumer(add), waits_for: WaitsFor::Log }.refuse(code, text, turn);
+fn refuse(
+    session: SessionId,
+    add: Box<AddConsumer>,
+    code: RefusalCode,
+    text: &str,
+    turn: &mut Turn<'_>,
+) {
+    Newcomer {
+        session,
+        wish: Wish::Consumer(add),
+        waits_for: WaitsFor::Log,
+    }
+    .refuse(code, text, turn);
 }

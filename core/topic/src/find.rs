@@ -16,51 +16,109 @@ pub(crate) struct Find {
 
 impl Topic {
     /// PARTITIONED_METADATA or LOOKUP came.
-    pub(crate) fn find(&mut self, session: SessionId, request_id: RequestId, may_create: bool, turn: &mut Turn<'_>) {
+    pub(crate) fn find(
+        &mut self,
+        session: SessionId,
+        request_id: RequestId,
+        may_create: bool,
+        turn: &mut Turn<'_>,
+    ) {
         if self.finds.len() >= self.settings.finds_max {
-            let text = format!("{}: {} lookups wait for metadata already; try again later", self.name, self.finds.len());
+            let text = format!(
+                "{}: {} lookups wait for metadata already; try again later",
+                self.name,
+                self.finds.len()
+            );
             let refusal = refusal(RefusalCode::TooManyRequests, text);
-            turn.tell(session, SessionLetter::TopicRefused { request_id, refusal });
+            turn.tell(
+                session,
+                SessionLetter::TopicRefused {
+                    request_id,
+                    refusal,
+                },
+            );
             return;
         }
         let ticket = turn.ticket();
-        self.finds.insert(ticket, Find { session, request_id, may_create });
+        self.finds.insert(
+            ticket,
+            Find {
+                session,
+                request_id,
+                may_create,
+            },
+        );
         turn.ask(LogRequest::Find { ticket });
     }
 
     /// The log knows.
-    pub(crate) fn found(&mut self, ticket: u64, result: Result<TopicFacts, LogError>, turn: &mut Turn<'_>) {
-        let Some(Find { session, request_id, may_create }) = self.finds.remove(&ticket) else { return };
+    pub(crate) fn found(
+        &mut self,
+        ticket: u64,
+        result: Result<TopicFacts, LogError>,
+        turn: &mut Turn<'_>,
+    ) {
+        let Some(Find {
+            session,
+            request_id,
+            may_create,
+        }) = self.finds.remove(&ticket)
+        else {
+            return;
+        };
         let letter = match self.partitions(result, may_create) {
-            Ok(partitions) => SessionLetter::TopicFound { request_id, partitions },
-            Err(refusal) => SessionLetter::TopicRefused { request_id, refusal },
+            Ok(partitions) => SessionLetter::TopicFound {
+                request_id,
+                partitions,
+            },
+            Err(refusal) => SessionLetter::TopicRefused {
+                request_id,
+                refusal,
+            },
         };
         turn.tell(session, letter);
     }
 
     /// Expectation: Java, Go and C++ close the connection on ServiceNotReady here, so it is never said.
-    fn partitions(&self, result: Result<TopicFacts, LogError>, may_create: bool) -> Result<u32, Refusal> {
+    fn partitions(
+        &self,
+        result: Result<TopicFacts, LogError>,
+        may_create: bool,
+    ) -> Result<u32, Refusal> {
         let facts = match result {
             Ok(facts) => facts,
             Err(LogError::NoSuchNamespace(_)) => TopicFacts::default(),
-            Err(LogError::NoSuchTopic(_)) => TopicFacts { namespace_exists: true, ..TopicFacts::default() },
+            Err(LogError::NoSuchTopic(_)) => TopicFacts {
+                namespace_exists: true,
+                ..TopicFacts::default()
+            },
             Err(error) => {
                 let text = format!("The metadata of {} cannot be read: {error}", self.name);
                 return Err(refusal(RefusalCode::MetadataError, text));
             }
         };
         // A partition is no partitioned topic, whatever its name's metadata say.
-        let partitions = if self.name.partition().is_some() { None } else { facts.partitions };
+        let partitions = if self.name.partition().is_some() {
+            None
+        } else {
+            facts.partitions
+        };
         if facts.exists || partitions.is_some() {
             return Ok(partitions.unwrap_or(0));
         }
         if !facts.namespace_exists {
-            let text = format!("Namespace not found: {} does not exist", self.name.namespace());
+            let text = format!(
+                "Namespace not found: {} does not exist",
+                self.name.namespace()
+            );
             return Err(refusal(RefusalCode::TopicNotFound, text));
         }
         if may_create && self.settings.auto_create_topics {
             return Ok(0);
         }
-        Err(refusal(RefusalCode::TopicNotFound, format!("Topic {} not found", self.name)))
+        Err(refusal(
+            RefusalCode::TopicNotFound,
+            format!("Topic {} not found", self.name),
+        ))
     }
 }

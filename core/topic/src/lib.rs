@@ -6,19 +6,19 @@
 
 mod topic;
 
-mod phase;
 mod find;
 mod newcomers;
+mod phase;
 
 mod producers;
 
-mod consumers;
+mod acks;
 mod consumer;
-mod subscription;
+mod consumers;
 mod dispatch;
 mod redeliver;
-mod acks;
 mod saving;
+mod subscription;
 
 mod check;
 mod stats;
@@ -29,3 +29,6 @@ mod turn;
 pub use settings::{NameSource, TopicSettings};
 pub use stats::{ConsumerStats, ProducerStats, SubscriptionStats, TopicStats};
 pub use topic::{Topic, TopicEffect, TopicInput};
+
+#[cfg(test)]
+mod tests;

@@ -79,12 +79,16 @@ impl Newcomer {
     pub fn refuse(self, code: RefusalCode, message: &str, turn: &mut Turn<'_>) {
         let refusal = refusal(code, message);
         let letter = match self.wish {
-            Wish::Producer(add) => {
-                SessionLetter::ProducerRefused { request_id: add.request_id, producer_id: add.producer_id, refusal }
-            }
-            Wish::Consumer(add) => {
-                SessionLetter::SubscribeRefused { request_id: add.request_id, consumer_id: add.consumer_id, refusal }
-            }
+            Wish::Producer(add) => SessionLetter::ProducerRefused {
+                request_id: add.request_id,
+                producer_id: add.producer_id,
+                refusal,
+            },
+            Wish::Consumer(add) => SessionLetter::SubscribeRefused {
+                request_id: add.request_id,
+                consumer_id: add.consumer_id,
+                refusal,
+            },
         };
         turn.tell(self.session, letter);
     }
@@ -112,11 +116,15 @@ impl Newcomers {
     }
 
     pub fn has_producer(&self, seat: Seat) -> bool {
-        self.list.iter().any(|newcomer| newcomer.producer_seat() == Some(seat))
+        self.list
+            .iter()
+            .any(|newcomer| newcomer.producer_seat() == Some(seat))
     }
 
     pub fn has_consumer(&self, seat: Seat) -> bool {
-        self.list.iter().any(|newcomer| newcomer.consumer_seat() == Some(seat))
+        self.list
+            .iter()
+            .any(|newcomer| newcomer.consumer_seat() == Some(seat))
     }
 
     /// Takes out those that match, in the order they came.
@@ -124,7 +132,9 @@ impl Newcomers {
         if !self.list.iter().any(&matches) {
             return Vec::new();
         }
-        let (taken, kept) = std::mem::take(&mut self.list).into_iter().partition(matches);
+        let (taken, kept) = std::mem::take(&mut self.list)
+            .into_iter()
+            .partition(matches);
         self.list = kept;
         taken
     }
@@ -132,8 +142,18 @@ impl Newcomers {
 
 impl Topic {
     /// Somebody has to wait; no more than a bounded number may.
-    pub(crate) fn wait(&mut self, session: SessionId, wish: Wish, waits_for: WaitsFor, turn: &mut Turn<'_>) {
-        let newcomer = Newcomer { session, wish, waits_for };
+    pub(crate) fn wait(
+        &mut self,
+        session: SessionId,
+        wish: Wish,
+        waits_for: WaitsFor,
+        turn: &mut Turn<'_>,
+    ) {
+        let newcomer = Newcomer {
+            session,
+            wish,
+            waits_for,
+        };
         if self.newcomers.len() >= self.settings.newcomers_max {
             let text = format!(
                 "{}: {} producers and consumers wait to be admitted already; try again later",
@@ -147,14 +167,30 @@ impl Topic {
     }
 
     /// Somebody has to wait until it is known whether the session that has its place is alive.
-    pub(crate) fn wait_for_probe(&mut self, session: SessionId, wish: Wish, holder: SessionId, turn: &mut Turn<'_>) {
+    pub(crate) fn wait_for_probe(
+        &mut self,
+        session: SessionId,
+        wish: Wish,
+        holder: SessionId,
+        turn: &mut Turn<'_>,
+    ) {
         self.wait(session, wish, WaitsFor::Probe(holder), turn);
         let probed = self.newcomers.probes.contains_key(&holder);
-        let waited_for = self.newcomers.list.iter().any(|newcomer| newcomer.waits_for == WaitsFor::Probe(holder));
+        let waited_for = self
+            .newcomers
+            .list
+            .iter()
+            .any(|newcomer| newcomer.waits_for == WaitsFor::Probe(holder));
         if !probed && waited_for {
             let token = turn.ticket();
             self.newcomers.probes.insert(holder, token);
-            turn.tell(holder, SessionLetter::AreYouThere { topic: self.name.clone(), token });
+            turn.tell(
+                holder,
+                SessionLetter::AreYouThere {
+                    topic: self.name.clone(),
+                    token,
+                },
+            );
         }
     }
 
@@ -164,7 +200,9 @@ impl Topic {
             return;
         }
         self.newcomers.probes.remove(&session);
-        let waiting = self.newcomers.take(|newcomer| newcomer.waits_for == WaitsFor::Probe(session));
+        let waiting = self
+            .newcomers
+            .take(|newcomer| newcomer.waits_for == WaitsFor::Probe(session));
         for newcomer in waiting {
             self.admit(newcomer, Some(session), turn);
         }
@@ -193,20 +231,39 @@ impl Topic {
 
     /// CLOSE_PRODUCER for one that waits: it is not admitted.
     pub(crate) fn cancel_producer(&mut self, seat: Seat, turn: &mut Turn<'_>) {
-        for newcomer in self.newcomers.take(|newcomer| newcomer.producer_seat() == Some(seat)) {
-            newcomer.refuse(RefusalCode::ServiceNotReady, "The producer was closed before it was created", turn);
+        for newcomer in self
+            .newcomers
+            .take(|newcomer| newcomer.producer_seat() == Some(seat))
+        {
+            newcomer.refuse(
+                RefusalCode::ServiceNotReady,
+                "The producer was closed before it was created",
+                turn,
+            );
         }
     }
 
     /// CLOSE_CONSUMER for one that waits: it is not admitted.
     pub(crate) fn cancel_consumer(&mut self, seat: Seat, turn: &mut Turn<'_>) {
-        for newcomer in self.newcomers.take(|newcomer| newcomer.consumer_seat() == Some(seat)) {
-            newcomer.refuse(RefusalCode::ServiceNotReady, "The consumer was closed before it was created", turn);
+        for newcomer in self
+            .newcomers
+            .take(|newcomer| newcomer.consumer_seat() == Some(seat))
+        {
+            newcomer.refuse(
+                RefusalCode::ServiceNotReady,
+                "The consumer was closed before it was created",
+                turn,
+            );
         }
     }
 
     /// Nobody who waits will be admitted.
-    pub(crate) fn refuse_newcomers(&mut self, code: RefusalCode, message: &str, turn: &mut Turn<'_>) {
+    pub(crate) fn refuse_newcomers(
+        &mut self,
+        code: RefusalCode,
+        message: &str,
+        turn: &mut Turn<'_>,
+    ) {
         for newcomer in self.newcomers.take(|_| true) {
             newcomer.refuse(code, message, turn);
         }

@@ -49,18 +49,28 @@ impl Topic {
     /// Opens the log, if it is closed and somebody waits for it. Nobody waits for one that was shut down.
     pub(crate) fn open_where_wanted(&mut self, turn: &mut Turn<'_>) {
         if self.shutting_down {
-            self.refuse_newcomers(RefusalCode::ServiceNotReady, "The broker is shutting down", turn);
+            self.refuse_newcomers(
+                RefusalCode::ServiceNotReady,
+                "The broker is shutting down",
+                turn,
+            );
             return;
         }
         if self.phase == Phase::Asleep && !self.newcomers.is_empty() {
-            let create = self.settings.auto_create_topics && self.newcomers.iter().any(|newcomer| newcomer.may_create());
+            let create = self.settings.auto_create_topics
+                && self.newcomers.iter().any(|newcomer| newcomer.may_create());
             self.phase = Phase::Opening { create };
             turn.ask(LogRequest::Open { create });
         }
     }
 
     /// The log is open.
-    pub(crate) fn opened(&mut self, extent: Vec<(i64, i64)>, cursors: Vec<SavedCursor>, turn: &mut Turn<'_>) {
+    pub(crate) fn opened(
+        &mut self,
+        extent: Vec<(i64, i64)>,
+        cursors: Vec<SavedCursor>,
+        turn: &mut Turn<'_>,
+    ) {
         if !matches!(self.phase, Phase::Opening { .. }) {
             return;
         }
@@ -68,7 +78,8 @@ impl Topic {
         for saved in cursors {
             match self.restored(&saved, turn) {
                 Ok(subscription) => {
-                    self.subscriptions.insert(subscription.name.clone(), subscription);
+                    self.subscriptions
+                        .insert(subscription.name.clone(), subscription);
                 }
                 Err(error) => {
                     self.cannot_be_opened(&saved.name, error, turn);
@@ -76,13 +87,21 @@ impl Topic {
                 }
             }
         }
-        self.phase = if self.shutting_down { Phase::Draining } else { Phase::Ready };
+        self.phase = if self.shutting_down {
+            Phase::Draining
+        } else {
+            Phase::Ready
+        };
         self.settle_all(turn);
         self.readmit(|newcomer| newcomer.waits_for == WaitsFor::Log, turn);
     }
 
     /// A cursor as it was saved. One that is damaged begins at the first entry: better twice than never.
-    fn restored(&self, saved: &SavedCursor, turn: &mut Turn<'_>) -> Result<Subscription, CursorError> {
+    fn restored(
+        &self,
+        saved: &SavedCursor,
+        turn: &mut Turn<'_>,
+    ) -> Result<Subscription, CursorError> {
         let mut cursor = match Cursor::restore(&saved.snapshot, &saved.deltas) {
             Ok(cursor) => cursor,
             Err(error @ CursorError::Version { .. }) => return Err(error),
@@ -98,7 +117,11 @@ impl Topic {
         };
         cursor.clamp(&self.extent);
         let mark = cursor.mark();
-        Ok(Subscription::new(saved.name.as_str().into(), cursor, Saving::restored(mark)))
+        Ok(Subscription::new(
+            saved.name.as_str().into(),
+            cursor,
+            Saving::restored(mark),
+        ))
     }
 
     /// A newer version has been here: nothing is touched.
@@ -113,7 +136,9 @@ impl Topic {
 
     /// The log could not be opened.
     pub(crate) fn open_failed(&mut self, error: &LogError, turn: &mut Turn<'_>) {
-        let Phase::Opening { create } = self.phase else { return };
+        let Phase::Opening { create } = self.phase else {
+            return;
+        };
         self.phase = Phase::Asleep;
         let missing = matches!(error, LogError::NoSuchTopic(_));
         if missing && !create && self.settings.auto_create_topics {
@@ -127,7 +152,9 @@ impl Topic {
         let code = match error {
             LogError::NoSuchTopic(_) | LogError::NoSuchNamespace(_) => RefusalCode::TopicNotFound,
             LogError::Fenced(_) | LogError::Timeout(_) => RefusalCode::ServiceNotReady,
-            LogError::Full(_) | LogError::Damaged(_) | LogError::Io(_) => RefusalCode::PersistenceError,
+            LogError::Full(_) | LogError::Damaged(_) | LogError::Io(_) => {
+                RefusalCode::PersistenceError
+            }
         };
         if code != RefusalCode::TopicNotFound {
             turn.report(format!("{}: cannot be opened: {error}", self.name));
@@ -143,21 +170,26 @@ impl Topic {
         result: Result<(), LogError>,
         turn: &mut Turn<'_>,
     ) {
-        let Some(subscription) = self.subscriptions.get(name) else { return };
+        let Some(subscription) = self.subscriptions.get(name) else {
+            return;
+        };
         let created = !subscription.is_ready();
         if let (true, Err(error)) = (created, &result) {
             self.subscriptions.remove(name);
-            let text = format!("Subscription '{name}' cannot be created on {}: {error}", self.name);
-            let waits = |newcomer: &crate::newcomers::Newcomer| {
-                matches!(&newcomer.waits_for, WaitsFor::Subscription(waited) if waited == name)
-            };
+            let text = format!(
+                "Subscription '{name}' cannot be created on {}: {error}",
+                self.name
+            );
+            let waits = |newcomer: &crate::newcomers::Newcomer| matches!(&newcomer.waits_for, WaitsFor::Subscription(waited) if waited == name);
             for newcomer in self.newcomers.take(waits) {
                 newcomer.refuse(RefusalCode::PersistenceError, &text, turn);
             }
             turn.report(text);
             return;
         }
-        let moved = self.with(name, turn, |subscription, view, turn| subscription.saved(ticket, result, view, turn));
+        let moved = self.with(name, turn, |subscription, view, turn| {
+            subscription.saved(ticket, result, view, turn)
+        });
         if created {
             let waits = WaitsFor::Subscription(name.to_owned());
             self.readmit(|newcomer| newcomer.waits_for == waits, turn);
@@ -169,7 +201,11 @@ impl Topic {
 
     /// What all subscriptions have acknowledged on disk is needed by nobody.
     fn trim_where_possible(&mut self, turn: &mut Turn<'_>) {
-        let slowest = self.subscriptions.values().map(|subscription| subscription.saving.durable_mark).min();
+        let slowest = self
+            .subscriptions
+            .values()
+            .map(|subscription| subscription.saving.durable_mark)
+            .min();
         if let Some(up_to) = slowest.filter(|up_to| *up_to > self.trimmed_to) {
             self.trimmed_to = up_to;
             turn.ask(LogRequest::Trim { up_to });
@@ -224,7 +260,10 @@ impl Topic {
     pub(crate) fn close_when_drained(&mut self, turn: &mut Turn<'_>) {
         let drained = self.phase == Phase::Draining
             && self.producers.appending.is_empty()
-            && self.subscriptions.values().all(|subscription| subscription.is_drained());
+            && self
+                .subscriptions
+                .values()
+                .all(|subscription| subscription.is_drained());
         if drained {
             self.phase = Phase::Closing;
             turn.ask(LogRequest::Close);
@@ -243,10 +282,18 @@ impl Topic {
     /// Everybody is told to go elsewhere.
     pub(crate) fn shut_down(&mut self, turn: &mut Turn<'_>) {
         self.shutting_down = true;
-        self.refuse_newcomers(RefusalCode::ServiceNotReady, "The broker is shutting down", turn);
+        self.refuse_newcomers(
+            RefusalCode::ServiceNotReady,
+            "The broker is shutting down",
+            turn,
+        );
         self.throw_out_consumers(turn);
-        let idle: Vec<Seat> =
-            self.producers.iter().filter(|producer| producer.pending == 0).map(|producer| producer.seat).collect();
+        let idle: Vec<Seat> = self
+            .producers
+            .iter()
+            .filter(|producer| producer.pending == 0)
+            .map(|producer| producer.seat)
+            .collect();
         for (session, producer_id) in idle {
             turn.tell(session, SessionLetter::CloseProducer { producer_id });
             self.remove_producer((session, producer_id), turn);
@@ -267,7 +314,10 @@ impl Topic {
 
     /// The log belongs to somebody else now, or is beyond use.
     pub(crate) fn lost(&mut self, error: &LogError, turn: &mut Turn<'_>) {
-        let text = format!("{}: the log was lost: {error}; clients are told to look the topic up again", self.name);
+        let text = format!(
+            "{}: the log was lost: {error}; clients are told to look the topic up again",
+            self.name
+        );
         turn.report(text);
         self.refuse_newcomers(RefusalCode::ServiceNotReady, &error.to_string(), turn);
         self.throw_out_producers(turn);

@@ -47,7 +47,14 @@ pub(crate) struct Waiter {
 impl Waiter {
     fn answer(self, refusal: Option<letters::Refusal>, turn: &mut Turn<'_>) {
         let (session, consumer_id) = self.seat;
-        turn.tell(session, SessionLetter::AckDone { request_id: self.request_id, consumer_id, refusal });
+        turn.tell(
+            session,
+            SessionLetter::AckDone {
+                request_id: self.request_id,
+                consumer_id,
+                refusal,
+            },
+        );
     }
 }
 
@@ -70,8 +77,16 @@ impl Saving {
 
     /// Of a cursor whose first record is on its way.
     pub fn creating(ticket: u64, mark: Position) -> Saving {
-        let under_way = Some(Save { ticket, mark, waiters: Vec::new() });
-        Saving { created: false, under_way, ..Saving::restored(mark) }
+        let under_way = Some(Save {
+            ticket,
+            mark,
+            waiters: Vec::new(),
+        });
+        Saving {
+            created: false,
+            under_way,
+            ..Saving::restored(mark)
+        }
     }
 
     pub fn is_created(&self) -> bool {
@@ -86,7 +101,10 @@ impl Saving {
     /// Somebody waits for what was acknowledged so far to be on disk.
     pub fn wait(&mut self, waiter: Waiter, most: usize, turn: &mut Turn<'_>) {
         if self.waiting.len() >= most {
-            let text = format!("{} acks wait for storage already; this one counts, but has no receipt", self.waiting.len());
+            let text = format!(
+                "{} acks wait for storage already; this one counts, but has no receipt",
+                self.waiting.len()
+            );
             waiter.answer(Some(refusal(RefusalCode::TooManyRequests, text)), turn);
         } else {
             self.waiting.push(waiter);
@@ -100,12 +118,20 @@ impl Saving {
 
     /// When something is due.
     pub fn due_at(&self) -> Option<Moment> {
-        if self.under_way.is_some() { None } else { self.retry_at.or(self.due_at) }
+        if self.under_way.is_some() {
+            None
+        } else {
+            self.retry_at.or(self.due_at)
+        }
     }
 
     /// The log is gone: nobody gets a receipt any more.
     pub fn give_up(&mut self, reason: &str, turn: &mut Turn<'_>) {
-        let under_way = self.under_way.take().map(|save| save.waiters).unwrap_or_default();
+        let under_way = self
+            .under_way
+            .take()
+            .map(|save| save.waiters)
+            .unwrap_or_default();
         for waiter in under_way.into_iter().chain(self.waiting.drain(..)) {
             waiter.answer(Some(refusal(RefusalCode::ServiceNotReady, reason)), turn);
         }
@@ -136,17 +162,28 @@ impl Subscription {
             return;
         }
         saving.retry_at = None;
-        let due_at = *saving.due_at.get_or_insert(now.after(view.settings.ack_save_delay));
+        let due_at = *saving
+            .due_at
+            .get_or_insert(now.after(view.settings.ack_save_delay));
         if due_at > now && saving.waiting.is_empty() && !saving.flushing {
             return;
         }
-        let Some(record) = self.cursor.take_record() else { return };
+        let Some(record) = self.cursor.take_record() else {
+            return;
+        };
         let ticket = turn.ticket();
         let saving = &mut self.saving;
         saving.due_at = None;
-        saving.under_way =
-            Some(Save { ticket, mark: self.cursor.mark(), waiters: std::mem::take(&mut saving.waiting) });
-        turn.ask(LogRequest::SaveCursor { ticket, name: self.name.to_string(), record });
+        saving.under_way = Some(Save {
+            ticket,
+            mark: self.cursor.mark(),
+            waiters: std::mem::take(&mut saving.waiting),
+        });
+        turn.ask(LogRequest::SaveCursor {
+            ticket,
+            name: self.name.to_string(),
+            record,
+        });
     }
 
     /// A record is on disk, or not. Answers whether the durable mark moved.
@@ -157,7 +194,9 @@ impl Subscription {
         view: &View<'_>,
         turn: &mut Turn<'_>,
     ) -> bool {
-        let Some(save) = self.saving.under_way.take_if(|save| save.ticket == ticket) else { return false };
+        let Some(save) = self.saving.under_way.take_if(|save| save.ticket == ticket) else {
+            return false;
+        };
         let saving = &mut self.saving;
         match result {
             Ok(()) => {
@@ -175,16 +214,24 @@ impl Subscription {
                 saving.failed += 1;
                 // One attempt is made before the log is closed; what nobody has a receipt for may come again.
                 saving.flushing = false;
-                let after = RETRY_AFTER_MIN.saturating_mul(1 << saving.failures.min(10)).min(RETRY_AFTER_MAX);
+                let after = RETRY_AFTER_MIN
+                    .saturating_mul(1 << saving.failures.min(10))
+                    .min(RETRY_AFTER_MAX);
                 saving.failures = saving.failures.saturating_add(1);
                 saving.retry_at = Some(turn.now.moment.after(after));
                 saving.due_at = saving.retry_at;
                 for waiter in save.waiters {
-                    let text = format!("Failed to store acknowledgments of subscription '{}': {error}", self.name);
+                    let text = format!(
+                        "Failed to store acknowledgments of subscription '{}': {error}",
+                        self.name
+                    );
                     waiter.answer(Some(refusal(RefusalCode::PersistenceError, text)), turn);
                 }
                 self.cursor.save_failed();
-                turn.report(format!("{}: subscription '{}': acks not stored: {error}", view.topic, self.name));
+                turn.report(format!(
+                    "{}: subscription '{}': acks not stored: {error}",
+                    view.topic, self.name
+                ));
                 false
             }
         }

@@ -87,7 +87,11 @@ impl NameSource {
     pub fn new(prefix: impl Into<String>, first: u64, step: u64) -> NameSource {
         // Invariant: a counter that stands still would give every producer the same name.
         assert!(step > 0, "a name source counts in steps of at least 1");
-        NameSource { prefix: prefix.into(), next: AtomicU64::new(first), step }
+        NameSource {
+            prefix: prefix.into(),
+            next: AtomicU64::new(first),
+            step,
+        }
     }
 
     /// A name that this source has not given before.

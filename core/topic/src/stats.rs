@@ -35,7 +35,10 @@ pub struct TopicStats {
 
 /// A producer.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the names say it; counts are since it connected")]
+#[expect(
+    missing_docs,
+    reason = "the names say it; counts are since it connected"
+)]
 pub struct ProducerStats {
     pub session: SessionId,
     pub producer_id: ProducerId,
@@ -72,7 +75,7 @@ pub struct SubscriptionStats {
     pub unacked_messages: u64,
     /// Too many of those: nothing new is delivered.
     pub blocked_on_unacked: bool,
-    /// Entries to be delivered again.
+    /// Entries to be delivered again, chunks that wait for their consumer included.
     pub replay_entries: usize,
     /// Messages delivered.
     pub messages_out: u64,
@@ -96,7 +99,10 @@ pub struct SubscriptionStats {
 
 /// A consumer.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the names say it; counts are since it connected")]
+#[expect(
+    missing_docs,
+    reason = "the names say it; counts are since it connected"
+)]
 pub struct ConsumerStats {
     pub session: SessionId,
     pub consumer_id: ConsumerId,
@@ -131,7 +137,11 @@ impl Topic {
             pending_bytes: self.producers.appending_bytes,
             newcomers: self.newcomers.len(),
             producers: self.producers.iter().map(of_producer).collect(),
-            subscriptions: self.subscriptions.values().map(|found| of_subscription(found, &self.extent)).collect(),
+            subscriptions: self
+                .subscriptions
+                .values()
+                .map(|found| of_subscription(found, &self.extent))
+                .collect(),
         }
     }
 }
@@ -165,7 +175,7 @@ fn of_subscription(subscription: &Subscription, extent: &Extent) -> Subscription
         acked_ahead_entries: subscription.cursor.acked_ahead_count(),
         unacked_messages: subscription.unacked,
         blocked_on_unacked: subscription.unacked_limit_reached,
-        replay_entries: subscription.replay.len(),
+        replay_entries: subscription.replay.len() + subscription.chunks.parked_count(),
         messages_out: subscription.totals.messages_out,
         bytes_out: subscription.totals.bytes_out,
         acks_ignored: subscription.totals.acks_ignored,

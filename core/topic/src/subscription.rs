@@ -2,6 +2,7 @@
 
 use crate::TopicSettings;
 use crate::consumer::Consumer;
+use crate::dispatch::chunks::Chunks;
 use crate::dispatch::reader::Reader;
 use crate::dispatch::replay::Replay;
 use crate::dispatch::shared::RoundRobin;
@@ -35,6 +36,7 @@ pub(crate) struct Subscription {
     pub reader: Reader,
     pub replay: Replay,
     pub round_robin: RoundRobin,
+    pub chunks: Chunks,
     pub active: Active,
     /// Messages its consumers hold (Shared only).
     pub unacked: u64,
@@ -68,6 +70,7 @@ impl Subscription {
             reader,
             replay: Replay::default(),
             round_robin: RoundRobin::default(),
+            chunks: Chunks::default(),
             active: Active::default(),
             unacked: 0,
             unacked_limit_reached: false,
@@ -82,15 +85,25 @@ impl Subscription {
     }
 
     pub fn index_of(&self, seat: Seat) -> Option<usize> {
-        self.consumers.iter().position(|consumer| consumer.seat == seat)
+        self.consumers
+            .iter()
+            .position(|consumer| consumer.seat == seat)
     }
 
     pub fn consumer(&mut self, seat: Seat) -> Option<&mut Consumer> {
-        self.consumers.iter_mut().find(|consumer| consumer.seat == seat)
+        self.consumers
+            .iter_mut()
+            .find(|consumer| consumer.seat == seat)
     }
 
     /// A consumer was admitted; the first one after none decides how the subscription is shared.
-    pub fn join(&mut self, consumer: Consumer, kind: SubscriptionType, view: &View<'_>, turn: &mut Turn<'_>) {
+    pub fn join(
+        &mut self,
+        consumer: Consumer,
+        kind: SubscriptionType,
+        view: &View<'_>,
+        turn: &mut Turn<'_>,
+    ) {
         if self.consumers.is_empty() {
             self.kind = Some(kind);
             self.active = Active::default();
@@ -102,7 +115,9 @@ impl Subscription {
             _ => (consumer.priority_level, String::new()),
         };
         let place = order(&consumer);
-        let at = self.consumers.partition_point(|other| order(other) <= place);
+        let at = self
+            .consumers
+            .partition_point(|other| order(other) <= place);
         self.consumers.insert(at, consumer);
         if self.is_single_active() {
             self.choose_active(Some(seat), view, turn);
@@ -111,12 +126,15 @@ impl Subscription {
 
     /// A consumer is gone: what it held goes to the others, its permits are gone with it.
     pub fn leave(&mut self, seat: Seat, view: &View<'_>, turn: &mut Turn<'_>) {
-        let Some(at) = self.index_of(seat) else { return };
+        let Some(at) = self.index_of(seat) else {
+            return;
+        };
         let consumer = self.consumers.remove(at);
         for (position, pending) in consumer.pending {
             self.unacked -= u64::from(pending.left);
             self.replay.add(position, pending.bytes);
         }
+        self.disown_chunks(seat);
         if self.consumers.is_empty() {
             self.rewind();
             self.active = Active::default();
@@ -136,7 +154,10 @@ impl Subscription {
     }
 
     pub fn is_single_active(&self) -> bool {
-        matches!(self.kind, Some(SubscriptionType::Exclusive | SubscriptionType::Failover))
+        matches!(
+            self.kind,
+            Some(SubscriptionType::Exclusive | SubscriptionType::Failover)
+        )
     }
 
     /// Delivery starts again after the mark. Nothing is pending at anybody who would get it twice: Shared
@@ -144,6 +165,7 @@ impl Subscription {
     pub fn rewind(&mut self) {
         self.reader.rewind(self.cursor.mark());
         self.replay.clear_positions();
+        self.chunks.clear();
     }
 
     /// Everything that follows from what just changed: deliveries, records to save.
@@ -162,6 +184,13 @@ impl Subscription {
 
     /// The next moment at which something is due.
     pub fn next_due(&self) -> Option<Moment> {
-        [self.active.allowed_at, self.reader.retry_at, self.saving.due_at()].into_iter().flatten().min()
+        [
+            self.active.allowed_at,
+            self.reader.retry_at,
+            self.saving.due_at(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 }

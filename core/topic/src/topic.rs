@@ -140,7 +140,11 @@ impl Topic {
         effects: &mut Vec<TopicEffect>,
         act: impl FnOnce(&mut Topic, &mut Turn<'_>),
     ) {
-        let mut turn = Turn { now, effects, errands: std::mem::take(&mut self.errands) };
+        let mut turn = Turn {
+            now,
+            effects,
+            errands: std::mem::take(&mut self.errands),
+        };
         act(self, &mut turn);
         self.end_turn(&mut turn);
         self.errands = turn.errands;
@@ -148,22 +152,45 @@ impl Topic {
 
     fn letter(&mut self, session: SessionId, letter: TopicLetter, turn: &mut Turn<'_>) {
         match letter {
-            TopicLetter::FindTopic { request_id, may_create } => self.find(session, request_id, may_create, turn),
+            TopicLetter::FindTopic {
+                request_id,
+                may_create,
+            } => self.find(session, request_id, may_create, turn),
             TopicLetter::AddProducer(add) => self.add_producer(session, add, turn),
             TopicLetter::Publish(publish) => self.publish(session, publish, turn),
-            TopicLetter::CloseProducer { request_id, producer_id } => {
+            TopicLetter::CloseProducer {
+                request_id,
+                producer_id,
+            } => {
                 self.close_producer(session, producer_id, request_id, turn);
             }
             TopicLetter::AddConsumer(add) => self.add_consumer(session, add, turn),
-            TopicLetter::Flow { consumer_id, permits } => self.flow(session, consumer_id, permits, turn),
-            TopicLetter::Written { consumer_id, bytes } => self.written(session, consumer_id, bytes, turn),
-            TopicLetter::Ack { consumer_id, request_id, kind, ids } => {
+            TopicLetter::Flow {
+                consumer_id,
+                permits,
+            } => self.flow(session, consumer_id, permits, turn),
+            TopicLetter::Written { consumer_id, bytes } => {
+                self.written(session, consumer_id, bytes, turn)
+            }
+            TopicLetter::Ack {
+                consumer_id,
+                request_id,
+                kind,
+                ids,
+            } => {
                 self.ack(session, consumer_id, request_id, kind, &ids, turn);
             }
-            TopicLetter::Redeliver { consumer_id, positions, epoch } => {
+            TopicLetter::Redeliver {
+                consumer_id,
+                positions,
+                epoch,
+            } => {
                 self.redeliver(session, consumer_id, &positions, epoch, turn);
             }
-            TopicLetter::CloseConsumer { request_id, consumer_id } => {
+            TopicLetter::CloseConsumer {
+                request_id,
+                consumer_id,
+            } => {
                 self.close_consumer(session, consumer_id, request_id, turn);
             }
             TopicLetter::StillHere { token } => self.still_here(session, token, turn),
@@ -174,18 +201,30 @@ impl Topic {
     fn log_replied(&mut self, reply: LogReply, turn: &mut Turn<'_>) {
         match reply {
             LogReply::Found { ticket, result } => self.found(ticket, result, turn),
-            LogReply::Opened { extent, cursors, .. } => self.opened(extent, cursors, turn),
+            LogReply::Opened {
+                extent, cursors, ..
+            } => self.opened(extent, cursors, turn),
             LogReply::OpenFailed { error } => self.open_failed(&error, turn),
             LogReply::Stored { ticket, position } => self.stored(ticket, position, turn),
             LogReply::NotStored { ticket, error } => self.not_stored(ticket, &error, turn),
-            LogReply::Read { ticket, result, damaged } => {
+            LogReply::Read {
+                ticket,
+                result,
+                damaged,
+            } => {
                 // An answer that nobody waits for is of a log that was lost.
-                let Some(name) = turn.errands.readers.remove(&ticket) else { return };
+                let Some(name) = turn.errands.readers.remove(&ticket) else {
+                    return;
+                };
                 self.with(&name, turn, |subscription, view, turn| {
                     subscription.read_done(ticket, result, damaged, view, turn);
                 });
             }
-            LogReply::CursorSaved { ticket, name, result } => self.cursor_saved(ticket, &name, result, turn),
+            LogReply::CursorSaved {
+                ticket,
+                name,
+                result,
+            } => self.cursor_saved(ticket, &name, result, turn),
             // No subscription is deleted yet, so no such answer is waited for.
             LogReply::CursorDeleted { .. } => {}
             LogReply::Trimmed { first } => self.trimmed(first, turn),
@@ -199,12 +238,18 @@ impl Topic {
         for seat in self.producers.seats_of(session) {
             self.remove_producer(seat, turn);
         }
-        let seats: Vec<Seat> =
-            self.consumers.range((session, 0)..=(session, u64::MAX)).map(|(seat, _)| *seat).collect();
+        let seats: Vec<Seat> = self
+            .consumers
+            .range((session, 0)..=(session, u64::MAX))
+            .map(|(seat, _)| *seat)
+            .collect();
         for seat in seats {
             self.remove_consumer(seat, turn);
         }
-        self.readmit(|newcomer| newcomer.waits_for == crate::newcomers::WaitsFor::Probe(session), turn);
+        self.readmit(
+            |newcomer| newcomer.waits_for == crate::newcomers::WaitsFor::Probe(session),
+            turn,
+        );
     }
 
     /// Lets something happen to a subscription, and everything that follows from it.
@@ -246,10 +291,16 @@ impl Topic {
         if self.wake_at.is_some_and(|at| at <= now) {
             self.wake_at = None;
         }
-        let due: Vec<Arc<str>> =
-            self.timers.iter().take_while(|(at, _)| *at <= now).map(|(_, name)| name.clone()).collect();
+        let due: Vec<Arc<str>> = self
+            .timers
+            .iter()
+            .take_while(|(at, _)| *at <= now)
+            .map(|(_, name)| name.clone())
+            .collect();
         for name in due {
-            self.with(&name, turn, |subscription, _, turn| subscription.time_came(turn));
+            self.with(&name, turn, |subscription, _, turn| {
+                subscription.time_came(turn)
+            });
         }
         self.sleep_when_idle(turn);
     }
@@ -261,7 +312,10 @@ impl Topic {
             turn.effects.push(TopicEffect::Asleep);
             return;
         }
-        let due = [self.timers.first().map(|(at, _)| *at), self.idle_deadline()].into_iter().flatten().min();
+        let due = [self.timers.first().map(|(at, _)| *at), self.idle_deadline()]
+            .into_iter()
+            .flatten()
+            .min();
         if due != self.wake_at
             && let Some(at) = due
         {

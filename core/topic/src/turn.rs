@@ -32,7 +32,8 @@ impl Turn<'_> {
     }
 
     pub fn tell(&mut self, session: SessionId, letter: SessionLetter) {
-        self.effects.push(TopicEffect::Letter(ToSession { session, letter }));
+        self.effects
+            .push(TopicEffect::Letter(ToSession { session, letter }));
     }
 
     pub fn ask(&mut self, request: LogRequest) {

@@ -3,6 +3,7 @@
 //! Whatever may free a delivery (a grant, a written batch, a stored entry, an ack, a leaving consumer) ends in
 //! [`Subscription::pump`], so that no deliverable entry waits while somebody could take it.
 
+pub(crate) mod chunks;
 pub(crate) mod permits;
 pub(crate) mod reader;
 pub(crate) mod replay;
@@ -26,7 +27,13 @@ pub(crate) struct Outbox {
 impl Outbox {
     fn send(self, turn: &mut Turn<'_>) {
         for ((session, consumer_id), deliveries) in self.deliveries {
-            turn.tell(session, SessionLetter::Deliver { consumer_id, deliveries });
+            turn.tell(
+                session,
+                SessionLetter::Deliver {
+                    consumer_id,
+                    deliveries,
+                },
+            );
         }
     }
 }
@@ -44,6 +51,7 @@ impl Subscription {
         if !self.is_ready() {
             return;
         }
+        self.unpark_chunks();
         let mut outbox = Outbox::default();
         while self.step(view, turn, &mut outbox) {}
         outbox.send(turn);
@@ -61,7 +69,7 @@ impl Subscription {
             self.read_replay(view, turn);
             return false;
         }
-        if self.unacked_limit_reached {
+        if self.unacked_limit_reached || self.chunks.is_full() {
             return false;
         }
         if !self.reader.held.is_empty() {
@@ -74,21 +82,32 @@ impl Subscription {
     /// Whether any consumer could take an entry now.
     pub(crate) fn has_taker(&self) -> bool {
         match self.kind {
-            Some(SubscriptionType::Shared) => self.consumers.iter().any(|consumer| consumer.is_available()),
-            Some(SubscriptionType::Exclusive | SubscriptionType::Failover) => {
-                self.takes_now().is_some_and(|consumer| consumer.is_available())
-            }
+            Some(SubscriptionType::Shared) => self
+                .consumers
+                .iter()
+                .any(|consumer| consumer.is_available()),
+            Some(SubscriptionType::Exclusive | SubscriptionType::Failover) => self
+                .takes_now()
+                .is_some_and(|consumer| consumer.is_available()),
             Some(SubscriptionType::KeyShared) | None => false,
         }
     }
 
     /// Offers the entry at the head of a queue; false if nobody can take it now.
-    fn offer(&mut self, source: Source, view: &View<'_>, turn: &mut Turn<'_>, outbox: &mut Outbox) -> bool {
+    fn offer(
+        &mut self,
+        source: Source,
+        view: &View<'_>,
+        turn: &mut Turn<'_>,
+        outbox: &mut Outbox,
+    ) -> bool {
         let queue = match source {
             Source::Replayed => &self.replay.held,
             Source::New => &self.reader.held,
         };
-        let Some(entry) = queue.front() else { return false };
+        let Some(entry) = queue.front() else {
+            return false;
+        };
         let position = entry.position;
         if self.cursor.is_acked(position) {
             self.take_head(source);
@@ -101,13 +120,49 @@ impl Subscription {
             }
             Verdict::Deliver(price) => {
                 let bytes = entry.body.len();
-                let Some(at) = self.choose(bytes, view.settings) else { return false };
+                if let Some(owner) = self.owner_of_chunk(&price)
+                    && !self
+                        .consumers
+                        .get(owner)
+                        .is_some_and(|consumer| consumer.has_room_for(bytes))
+                {
+                    self.park_head(source, owner);
+                    return true;
+                }
+                let Some(at) = self
+                    .owner_of_chunk(&price)
+                    .or_else(|| self.choose(bytes, view.settings))
+                else {
+                    return false;
+                };
                 if let Some(entry) = self.take_head(source) {
                     self.emit(at, entry, price, view, outbox);
                 }
             }
         }
         true
+    }
+
+    /// The index of the Shared consumer that has to get this chunk.
+    fn owner_of_chunk(&self, price: &Price) -> Option<usize> {
+        let chunk = price
+            .chunk
+            .as_ref()
+            .filter(|_| self.kind == Some(SubscriptionType::Shared))?;
+        self.index_of(self.chunks.owner(chunk)?)
+    }
+
+    fn park_head(&mut self, source: Source, owner: usize) {
+        let Some(seat) = self.consumers.get(owner).map(|consumer| consumer.seat) else {
+            return;
+        };
+        if let Some(entry) = self.take_head(source) {
+            self.chunks.park(
+                entry.position,
+                seat,
+                u32::try_from(entry.body.len()).unwrap_or(u32::MAX),
+            );
+        }
     }
 
     fn take_head(&mut self, source: Source) -> Option<StoredEntry> {
@@ -122,23 +177,45 @@ impl Subscription {
         match self.kind {
             Some(SubscriptionType::Shared) => self.whose_turn(bytes, settings),
             Some(SubscriptionType::Exclusive | SubscriptionType::Failover) => {
-                let seat = self.takes_now().filter(|consumer| consumer.has_room_for(bytes))?.seat;
+                let seat = self
+                    .takes_now()
+                    .filter(|consumer| consumer.has_room_for(bytes))?
+                    .seat;
                 self.index_of(seat)
             }
             Some(SubscriptionType::KeyShared) | None => None,
         }
     }
 
-    fn emit(&mut self, at: usize, entry: StoredEntry, price: Price, view: &View<'_>, outbox: &mut Outbox) {
-        let Some(consumer) = self.consumers.get_mut(at) else { return };
+    fn emit(
+        &mut self,
+        at: usize,
+        entry: StoredEntry,
+        mut price: Price,
+        view: &View<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let Some(consumer) = self.consumers.get_mut(at) else {
+            return;
+        };
         let position = entry.position;
         let redelivery_count = self.replay.count(position);
         self.totals.messages_out += u64::from(price.permits);
         self.totals.bytes_out += entry.body.len() as u64;
         if self.kind == Some(SubscriptionType::Shared) {
             let bytes = u32::try_from(entry.body.len()).unwrap_or(u32::MAX);
-            consumer.hold(position, Pending { batch_size: price.batch_size, left: price.permits, bytes });
+            consumer.hold(
+                position,
+                Pending {
+                    batch_size: price.batch_size,
+                    left: price.permits,
+                    bytes,
+                },
+            );
             self.unacked += u64::from(price.permits);
+            if let Some(chunk) = price.chunk.take() {
+                self.chunks.delivered(chunk, consumer.seat);
+            }
         }
         let delivery = consumer.debit(entry, price, redelivery_count);
         let seat = consumer.seat;

@@ -70,7 +70,9 @@ impl Reader {
     }
 
     fn failed(&mut self, now: Moment) {
-        let after = RETRY_AFTER_MIN.saturating_mul(1 << self.failures.min(10)).min(RETRY_AFTER_MAX);
+        let after = RETRY_AFTER_MIN
+            .saturating_mul(1 << self.failures.min(10))
+            .min(RETRY_AFTER_MAX);
         self.failures = self.failures.saturating_add(1);
         self.retry_at = Some(now.after(after));
     }
@@ -82,12 +84,24 @@ impl Subscription {
         if self.reader.under_way.is_some() || self.reader.retry_at.is_some() {
             return;
         }
-        let Some((from, until)) = self.next_to_read(view) else { return };
+        let Some((from, until)) = self.next_to_read(view) else {
+            return;
+        };
         let (permits, credit) = self.capacity();
-        let entries_max = u32::try_from(permits).unwrap_or(u32::MAX).clamp(1, view.settings.read_entries_max.max(1));
-        let bytes_max = usize::try_from(credit).unwrap_or(usize::MAX).min(view.settings.read_bytes_max);
+        let entries_max = u32::try_from(permits)
+            .unwrap_or(u32::MAX)
+            .clamp(1, view.settings.read_entries_max.max(1));
+        let bytes_max = usize::try_from(credit)
+            .unwrap_or(usize::MAX)
+            .min(view.settings.read_bytes_max);
         let ticket = self.begin_read(Purpose::New { until }, turn);
-        turn.ask(LogRequest::Read { ticket, from, until, entries_max, bytes_max });
+        turn.ask(LogRequest::Read {
+            ticket,
+            from,
+            until,
+            entries_max,
+            bytes_max,
+        });
     }
 
     /// The first entry that was not read yet and is wanted, and the last that may be read.
@@ -103,24 +117,39 @@ impl Subscription {
             return;
         }
         let (permits, credit) = self.capacity();
-        let entries_max = usize::try_from(permits).unwrap_or(usize::MAX).min(view.settings.read_entries_max as usize);
+        let entries_max = usize::try_from(permits)
+            .unwrap_or(usize::MAX)
+            .min(view.settings.read_entries_max as usize);
         let bytes_max = credit.min(view.settings.read_bytes_max as u64);
         let positions = self.replay.first(entries_max, bytes_max);
-        let ticket = self.begin_read(Purpose::Replay { positions: positions.clone() }, turn);
+        let ticket = self.begin_read(
+            Purpose::Replay {
+                positions: positions.clone(),
+            },
+            turn,
+        );
         turn.ask(LogRequest::ReadAt { ticket, positions });
     }
 
     fn begin_read(&mut self, purpose: Purpose, turn: &mut Turn<'_>) -> u64 {
         let ticket = turn.ticket();
         turn.errands.readers.insert(ticket, self.name.clone());
-        self.reader.under_way = Some(Reading { ticket, purpose, stale: false });
+        self.reader.under_way = Some(Reading {
+            ticket,
+            purpose,
+            stale: false,
+        });
         ticket
     }
 
     /// Permits and bytes that consumers could take now.
     fn capacity(&self) -> (u64, u64) {
         let mut sum = (0u64, 0u64);
-        for consumer in self.consumers.iter().filter(|consumer| consumer.is_available()) {
+        for consumer in self
+            .consumers
+            .iter()
+            .filter(|consumer| consumer.is_available())
+        {
             sum.0 = sum.0.saturating_add(consumer.permits.max(0).unsigned_abs());
             sum.1 = sum.1.saturating_add(consumer.credit_bytes());
         }
@@ -136,7 +165,13 @@ impl Subscription {
         view: &View<'_>,
         turn: &mut Turn<'_>,
     ) {
-        let Some(reading) = self.reader.under_way.take_if(|reading| reading.ticket == ticket) else { return };
+        let Some(reading) = self
+            .reader
+            .under_way
+            .take_if(|reading| reading.ticket == ticket)
+        else {
+            return;
+        };
         if reading.stale {
             return;
         }
@@ -148,7 +183,10 @@ impl Subscription {
             }
             Err(error) => {
                 if self.reader.failures == 0 {
-                    turn.report(format!("{}: subscription '{}' cannot read: {error}; trying again", view.topic, self.name));
+                    turn.report(format!(
+                        "{}: subscription '{}' cannot read: {error}; trying again",
+                        view.topic, self.name
+                    ));
                 }
                 self.reader.failed(turn.now.moment);
             }
@@ -158,10 +196,15 @@ impl Subscription {
     fn take_in(&mut self, purpose: Purpose, entries: Vec<StoredEntry>, damaged: &[Position]) {
         match purpose {
             Purpose::New { until } => {
-                let last = entries.last().map(|entry| entry.position).max(damaged.iter().max().copied());
+                let last = entries
+                    .last()
+                    .map(|entry| entry.position)
+                    .max(damaged.iter().max().copied());
                 let before = self.reader.read_to;
                 self.reader.read_to = before.max(last.unwrap_or(until));
-                let wanted = entries.into_iter().filter(|entry| entry.position > before && entry.position <= until);
+                let wanted = entries
+                    .into_iter()
+                    .filter(|entry| entry.position > before && entry.position <= until);
                 self.reader.held.extend(wanted);
             }
             Purpose::Replay { positions } => {

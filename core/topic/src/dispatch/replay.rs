@@ -74,14 +74,22 @@ impl Replay {
 
     /// Whether this entry waits to be delivered again.
     pub fn contains(&self, position: Position) -> bool {
-        self.waiting.contains_key(&position) || self.held.iter().any(|entry| entry.position == position)
+        self.waiting.contains_key(&position)
+            || self.held.iter().any(|entry| entry.position == position)
     }
 }
 
 impl Subscription {
     /// A Shared consumer asked for entries again: those it holds, or the named ones of those.
-    pub(crate) fn replay_of(&mut self, at: usize, positions: &[Position], settings: &crate::TopicSettings) {
-        let Some(consumer) = self.consumers.get_mut(at) else { return };
+    pub(crate) fn replay_of(
+        &mut self,
+        at: usize,
+        positions: &[Position],
+        settings: &crate::TopicSettings,
+    ) {
+        let Some(consumer) = self.consumers.get_mut(at) else {
+            return;
+        };
         let asked: Vec<Position> = match positions {
             [] => consumer.pending.keys().copied().collect(),
             named => named.to_vec(),

@@ -23,24 +23,39 @@ impl Subscription {
     pub(crate) fn takes_now(&self) -> Option<&Consumer> {
         match self.active.allowed_at {
             Some(_) => None,
-            None => self.consumers.iter().find(|consumer| Some(consumer.seat) == self.active.seat),
+            None => self
+                .consumers
+                .iter()
+                .find(|consumer| Some(consumer.seat) == self.active.seat),
         }
     }
 
     /// Somebody came or left: chooses again. `newcomer` is told at once if nothing changed.
-    pub(crate) fn choose_active(&mut self, newcomer: Option<Seat>, view: &View<'_>, turn: &mut Turn<'_>) {
+    pub(crate) fn choose_active(
+        &mut self,
+        newcomer: Option<Seat>,
+        view: &View<'_>,
+        turn: &mut Turn<'_>,
+    ) {
         let chosen = self.candidate(view.topic);
         if chosen == self.active.seat {
             if let Some((session, consumer_id)) = newcomer {
                 let is_active = chosen == newcomer;
-                turn.tell(session, SessionLetter::ActiveConsumerChanged { consumer_id, is_active });
+                turn.tell(
+                    session,
+                    SessionLetter::ActiveConsumerChanged {
+                        consumer_id,
+                        is_active,
+                    },
+                );
             }
             return;
         }
         let before = std::mem::replace(&mut self.active.seat, chosen);
         self.rewind();
         let delay = view.settings.failover_delay;
-        let waits = before.is_some() && chosen.is_some() && self.kind == Some(SubscriptionType::Failover);
+        let waits =
+            before.is_some() && chosen.is_some() && self.kind == Some(SubscriptionType::Failover);
         if waits && !delay.is_zero() {
             self.active.allowed_at = Some(turn.now.moment.after(delay));
         } else {
@@ -51,7 +66,11 @@ impl Subscription {
 
     /// The new active consumer has waited long enough: begins after the acks that came meanwhile.
     pub(crate) fn begin_active_when_due(&mut self, turn: &mut Turn<'_>) {
-        if self.active.allowed_at.is_some_and(|at| at <= turn.now.moment) {
+        if self
+            .active
+            .allowed_at
+            .is_some_and(|at| at <= turn.now.moment)
+        {
             self.active.allowed_at = None;
             self.rewind();
             self.tell_who_is_active(turn);
@@ -62,15 +81,24 @@ impl Subscription {
         for consumer in &self.consumers {
             let (session, consumer_id) = consumer.seat;
             let is_active = Some(consumer.seat) == self.active.seat;
-            turn.tell(session, SessionLetter::ActiveConsumerChanged { consumer_id, is_active });
+            turn.tell(
+                session,
+                SessionLetter::ActiveConsumerChanged {
+                    consumer_id,
+                    is_active,
+                },
+            );
         }
     }
 
     /// Who should be active. Consumers are sorted by priority level, then name; only the best level counts.
     fn candidate(&self, topic: &TopicName) -> Option<Seat> {
         let best = self.consumers.first()?.priority_level;
-        let candidates: Vec<&Consumer> =
-            self.consumers.iter().take_while(|consumer| consumer.priority_level == best).collect();
+        let candidates: Vec<&Consumer> = self
+            .consumers
+            .iter()
+            .take_while(|consumer| consumer.priority_level == best)
+            .collect();
         let index = match topic.partition() {
             Some(partition) => partition as usize % candidates.len(),
             None => on_ring(&candidates, topic),

@@ -6,7 +6,9 @@ use crate::subscription::Subscription;
 impl Subscription {
     /// After a delivery: stops who reached a limit.
     pub(crate) fn block_where_due(&mut self, at: usize, settings: &TopicSettings) {
-        let Some(consumer) = self.consumers.get_mut(at) else { return };
+        let Some(consumer) = self.consumers.get_mut(at) else {
+            return;
+        };
         let per_consumer = settings.unacked_per_consumer_max;
         if per_consumer > 0 && consumer.unacked >= per_consumer {
             consumer.blocked = true;

@@ -17,10 +17,18 @@ enum Answer {
 
 impl Topic {
     /// PRODUCER came.
-    pub(crate) fn add_producer(&mut self, session: SessionId, add: Box<AddProducer>, turn: &mut Turn<'_>) {
+    pub(crate) fn add_producer(
+        &mut self,
+        session: SessionId,
+        add: Box<AddProducer>,
+        turn: &mut Turn<'_>,
+    ) {
         let seat = (session, add.producer_id);
         if self.newcomers.has_producer(seat) {
-            let text = format!("Producer {} is already being created on the connection", add.producer_id);
+            let text = format!(
+                "Producer {} is already being created on the connection",
+                add.producer_id
+            );
             refuse(session, add, RefusalCode::ServiceNotReady, &text, turn);
             return;
         }
@@ -51,11 +59,18 @@ impl Topic {
         }
         match self.judge_producer(session, &add, alive) {
             Answer::Refuse(code, text) => refuse(session, add, code, &text, turn),
-            Answer::Wait(WaitsFor::Probe(holder)) => self.wait_for_probe(session, Wish::Producer(add), holder, turn),
+            Answer::Wait(WaitsFor::Probe(holder)) => {
+                self.wait_for_probe(session, Wish::Producer(add), holder, turn)
+            }
             Answer::Wait(waits_for) => self.wait(session, Wish::Producer(add), waits_for, turn),
             Answer::CreateSubscription(name) => {
                 if self.create_subscription(&name, InitialPosition::Earliest, turn) {
-                    self.wait(session, Wish::Producer(add), WaitsFor::Subscription(name), turn);
+                    self.wait(
+                        session,
+                        Wish::Producer(add),
+                        WaitsFor::Subscription(name),
+                        turn,
+                    );
                 } else {
                     let text = format!("Subscription '{name}' cannot be created on {}", self.name);
                     refuse(session, add, RefusalCode::NotAllowedError, &text, turn);
@@ -63,20 +78,33 @@ impl Topic {
             }
             Answer::Admit { name } => {
                 self.tell_ready(seat, add.request_id, &name, turn);
-                self.producers.insert(Producer::new(seat, name, *add, turn.now.wall));
+                self.producers
+                    .insert(Producer::new(seat, name, *add, turn.now.wall));
             }
         }
     }
 
-    fn judge_producer(&self, session: SessionId, add: &AddProducer, alive: Option<SessionId>) -> Answer {
+    fn judge_producer(
+        &self,
+        session: SessionId,
+        add: &AddProducer,
+        alive: Option<SessionId>,
+    ) -> Answer {
         if self.producers.fenced {
             return Answer::Wait(WaitsFor::Unfencing);
         }
         let most = self.settings.producers_max;
         if most > 0 && self.producers.len() >= most {
-            return Answer::Refuse(RefusalCode::ProducerBusy, "Topic reached max producers limit".to_owned());
+            return Answer::Refuse(
+                RefusalCode::ProducerBusy,
+                "Topic reached max producers limit".to_owned(),
+            );
         }
-        if let Some(name) = add.initial_subscription.as_deref().filter(|name| !name.is_empty()) {
+        if let Some(name) = add
+            .initial_subscription
+            .as_deref()
+            .filter(|name| !name.is_empty())
+        {
             match self.subscriptions.get(name) {
                 Some(subscription) if subscription.is_ready() => {}
                 Some(_) => return Answer::Wait(WaitsFor::Subscription(name.to_owned())),
@@ -84,10 +112,14 @@ impl Topic {
             }
         }
         let Some(name) = add.name.as_deref().filter(|name| !name.is_empty()) else {
-            return Answer::Admit { name: self.generated_name() };
+            return Answer::Admit {
+                name: self.generated_name(),
+            };
         };
         match self.producers.holder(name) {
-            None => Answer::Admit { name: name.to_owned() },
+            None => Answer::Admit {
+                name: name.to_owned(),
+            },
             Some((holder, _)) if holder == session || Some(holder) == alive => Answer::Refuse(
                 RefusalCode::ProducerBusy,
                 format!("Producer with name '{name}' is already connected to topic"),
@@ -109,9 +141,14 @@ impl Topic {
     /// The same producer again: a client that did not hear the first answer, or one that reconnects on the same
     /// connection, which counts its epoch up.
     fn greet_again(&mut self, seat: Seat, add: Box<AddProducer>, turn: &mut Turn<'_>) {
-        let Some(producer) = self.producers.get_mut(seat) else { return };
+        let Some(producer) = self.producers.get_mut(seat) else {
+            return;
+        };
         if producer.leaving.is_some() {
-            let text = format!("Producer {} is being closed on the connection", add.producer_id);
+            let text = format!(
+                "Producer {} is being closed on the connection",
+                add.producer_id
+            );
             refuse(seat.0, add, RefusalCode::ServiceNotReady, &text, turn);
             return;
         }
@@ -120,7 +157,13 @@ impl Topic {
         self.tell_ready(seat, add.request_id, &name, turn);
     }
 
-    fn tell_ready(&self, (session, producer_id): Seat, request_id: u64, name: &str, turn: &mut Turn<'_>) {
+    fn tell_ready(
+        &self,
+        (session, producer_id): Seat,
+        request_id: u64,
+        name: &str,
+        turn: &mut Turn<'_>,
+    ) {
         turn.tell(
             session,
             SessionLetter::ProducerReady {
@@ -148,11 +191,25 @@ fn servable(add: &AddProducer) -> Result<(), (RefusalCode, &'static str)> {
     if let Some(name) = add.initial_subscription.as_deref()
         && crate::consumers::is_reserved(name)
     {
-        return Err((RefusalCode::ProducerBusy, "Subscription with reserved subscription name attempted"));
+        return Err((
+            RefusalCode::ProducerBusy,
+            "Subscription with reserved subscription name attempted",
+        ));
     }
     Ok(())
 }
 
-fn refuse(session: SessionId, add: Box<AddProducer>, code: RefusalCode, text: &str, turn: &mut Turn<'_>) {
-    Newcomer { session, wish: Wish::Producer(add), waits_for: WaitsFor::Log }.refuse(code, text, turn);
+fn refuse(
+    session: SessionId,
+    add: Box<AddProducer>,
+    code: RefusalCode,
+    text: &str,
+    turn: &mut Turn<'_>,
+) {
+    Newcomer {
+        session,
+        wish: Wish::Producer(add),
+        waits_for: WaitsFor::Log,
+    }
+    .refuse(code, text, turn);
 }

@@ -92,14 +92,21 @@ impl Producers {
     }
 
     pub fn seats_of(&self, session: vocabulary::SessionId) -> Vec<Seat> {
-        self.by_seat.range((session, 0)..=(session, u64::MAX)).map(|(seat, _)| *seat).collect()
+        self.by_seat
+            .range((session, 0)..=(session, u64::MAX))
+            .map(|(seat, _)| *seat)
+            .collect()
     }
 
     fn insert(&mut self, producer: Producer) {
         let seat = producer.seat;
         let taken = self.by_name.insert(producer.name.clone(), seat);
         // Invariant: a name has one holder; admission asked before.
-        assert!(taken.is_none(), "producer name '{}' was given twice", producer.name);
+        assert!(
+            taken.is_none(),
+            "producer name '{}' was given twice",
+            producer.name
+        );
         let before = self.by_seat.insert(seat, producer);
         // Invariant: a seat has one producer; admission asked before.
         assert!(before.is_none(), "producer {seat:?} was admitted twice");
@@ -108,7 +115,11 @@ impl Producers {
     pub fn remove(&mut self, seat: Seat) -> Option<Producer> {
         let producer = self.by_seat.remove(&seat)?;
         self.by_name.remove(&producer.name);
-        for appending in self.appending.iter_mut().filter(|appending| appending.seat == Some(seat)) {
+        for appending in self
+            .appending
+            .iter_mut()
+            .filter(|appending| appending.seat == Some(seat))
+        {
             appending.seat = None;
         }
         Some(producer)
@@ -116,22 +127,50 @@ impl Producers {
 
     pub fn check(&self) {
         // Invariant: both maps speak of the same producers.
-        assert!(self.by_name.len() == self.by_seat.len(), "producers by name and by seat differ");
+        assert!(
+            self.by_name.len() == self.by_seat.len(),
+            "producers by name and by seat differ"
+        );
         for (name, seat) in &self.by_name {
-            assert!(self.by_seat.get(seat).is_some_and(|producer| producer.name == *name), "'{name}' has no producer");
+            assert!(
+                self.by_seat
+                    .get(seat)
+                    .is_some_and(|producer| producer.name == *name),
+                "'{name}' has no producer"
+            );
         }
         let bytes: u64 = self.appending.iter().map(|appending| appending.bytes).sum();
         // Invariant: pending bytes are those of what is pending.
-        assert!(bytes == self.appending_bytes, "{} pending bytes counted, {bytes} there", self.appending_bytes);
+        assert!(
+            bytes == self.appending_bytes,
+            "{} pending bytes counted, {bytes} there",
+            self.appending_bytes
+        );
         for producer in self.by_seat.values() {
             let seat = Some(producer.seat);
-            let pending = self.appending.iter().filter(|appending| appending.seat == seat).count() as u64;
+            let pending = self
+                .appending
+                .iter()
+                .filter(|appending| appending.seat == seat)
+                .count() as u64;
             // Invariant: each publish is answered once.
-            assert!(pending == producer.pending, "producer '{}': pending {}", producer.name, producer.pending);
+            assert!(
+                pending == producer.pending,
+                "producer '{}': pending {}",
+                producer.name,
+                producer.pending
+            );
             // Invariant: whoever leaves waits for something.
-            assert!(producer.leaving.is_none() || pending > 0, "producer '{}' leaves and does not go", producer.name);
+            assert!(
+                producer.leaving.is_none() || pending > 0,
+                "producer '{}' leaves and does not go",
+                producer.name
+            );
         }
         // Invariant: a fenced topic has no producers, and something to wait for.
-        assert!(!self.fenced || (self.by_seat.is_empty() && !self.appending.is_empty()), "fenced for nothing");
+        assert!(
+            !self.fenced || (self.by_seat.is_empty() && !self.appending.is_empty()),
+            "fenced for nothing"
+        );
     }
 }

@@ -23,7 +23,11 @@ impl Topic {
         let producer_id = publish.producer_id;
         let seat = (session, producer_id);
         let open = !self.is_shutting_down();
-        let Some(producer) = self.producers.get_mut(seat).filter(|producer| open && producer.leaving.is_none()) else {
+        let Some(producer) = self
+            .producers
+            .get_mut(seat)
+            .filter(|producer| open && producer.leaving.is_none())
+        else {
             turn.tell(session, SessionLetter::Dropped { producer_id });
             return;
         };
@@ -39,12 +43,18 @@ impl Topic {
             messages: publish.messages,
             bytes,
         });
-        turn.ask(LogRequest::Append { ticket, body: publish.entry, messages: publish.messages });
+        turn.ask(LogRequest::Append {
+            ticket,
+            body: publish.entry,
+            messages: publish.messages,
+        });
     }
 
     /// An entry is on disk.
     pub(crate) fn stored(&mut self, ticket: u64, position: Position, turn: &mut Turn<'_>) {
-        let Some(appending) = self.next_answered(ticket) else { return };
+        let Some(appending) = self.next_answered(ticket) else {
+            return;
+        };
         self.extent.stored(position);
         self.totals.messages_in += u64::from(appending.messages);
         self.totals.entries_in += 1;
@@ -74,7 +84,9 @@ impl Topic {
     /// An entry is not on disk. It may be there all the same, or come back after a restart, so its producer must not
     /// go on as if nothing had happened: everybody starts anew.
     pub(crate) fn not_stored(&mut self, ticket: u64, error: &LogError, turn: &mut Turn<'_>) {
-        let Some(appending) = self.next_answered(ticket) else { return };
+        let Some(appending) = self.next_answered(ticket) else {
+            return;
+        };
         self.totals.publish_failures += 1;
         if let Some((session, producer_id)) = appending.seat {
             turn.tell(session, SessionLetter::Dropped { producer_id });
@@ -83,7 +95,10 @@ impl Topic {
             }
         }
         if !self.producers.fenced {
-            turn.report(format!("{}: an entry was not stored: {error}; all producers start anew", self.name));
+            turn.report(format!(
+                "{}: an entry was not stored: {error}; all producers start anew",
+                self.name
+            ));
             self.producers.fenced = true;
         }
         self.throw_out_producers(turn);
@@ -98,7 +113,9 @@ impl Topic {
         let appending = self.producers.appending.pop_front();
         // Invariant: the log answers appends in order, each once.
         assert!(
-            appending.as_ref().is_some_and(|appending| appending.ticket == ticket),
+            appending
+                .as_ref()
+                .is_some_and(|appending| appending.ticket == ticket),
             "{}: the log answered append {ticket} out of order",
             self.name
         );
@@ -115,12 +132,24 @@ impl Topic {
                 turn.tell(session, SessionLetter::Dropped { producer_id });
             }
         }
-        let seats: Vec<Seat> = self.producers.iter().map(|producer| producer.seat).collect();
+        let seats: Vec<Seat> = self
+            .producers
+            .iter()
+            .map(|producer| producer.seat)
+            .collect();
         for seat in seats {
-            let Some(producer) = self.producers.remove(seat) else { continue };
+            let Some(producer) = self.producers.remove(seat) else {
+                continue;
+            };
             let (session, producer_id) = seat;
             match producer.leaving {
-                Some(request_id) => turn.tell(session, SessionLetter::ProducerLeft { request_id, producer_id }),
+                Some(request_id) => turn.tell(
+                    session,
+                    SessionLetter::ProducerLeft {
+                        request_id,
+                        producer_id,
+                    },
+                ),
                 None => turn.tell(session, SessionLetter::CloseProducer { producer_id }),
             }
         }
@@ -144,13 +173,27 @@ impl Topic {
         let seat = (session, producer_id);
         self.cancel_producer(seat, turn);
         match self.producers.get_mut(seat) {
-            Some(producer) if producer.pending > 0 && producer.leaving.is_none() => producer.leaving = Some(request_id),
+            Some(producer) if producer.pending > 0 && producer.leaving.is_none() => {
+                producer.leaving = Some(request_id)
+            }
             Some(producer) if producer.pending > 0 => {
                 // Asked twice: the second is answered at once, the first when it is true.
-                turn.tell(session, SessionLetter::ProducerLeft { request_id, producer_id });
+                turn.tell(
+                    session,
+                    SessionLetter::ProducerLeft {
+                        request_id,
+                        producer_id,
+                    },
+                );
             }
             _ => {
-                turn.tell(session, SessionLetter::ProducerLeft { request_id, producer_id });
+                turn.tell(
+                    session,
+                    SessionLetter::ProducerLeft {
+                        request_id,
+                        producer_id,
+                    },
+                );
                 self.remove_producer(seat, turn);
             }
         }
@@ -159,11 +202,25 @@ impl Topic {
     /// A leaving producer, or one of a topic that shuts down, goes when its last publish is answered.
     fn let_go_where_done(&mut self, seat: Seat, turn: &mut Turn<'_>) {
         let shutting_down = self.is_shutting_down();
-        let Some(producer) = self.producers.get(seat).filter(|producer| producer.pending == 0) else { return };
+        let Some(producer) = self
+            .producers
+            .get(seat)
+            .filter(|producer| producer.pending == 0)
+        else {
+            return;
+        };
         let (session, producer_id) = seat;
         match producer.leaving {
-            Some(request_id) => turn.tell(session, SessionLetter::ProducerLeft { request_id, producer_id }),
-            None if shutting_down => turn.tell(session, SessionLetter::CloseProducer { producer_id }),
+            Some(request_id) => turn.tell(
+                session,
+                SessionLetter::ProducerLeft {
+                    request_id,
+                    producer_id,
+                },
+            ),
+            None if shutting_down => {
+                turn.tell(session, SessionLetter::CloseProducer { producer_id })
+            }
             None => return,
         }
         self.remove_producer(seat, turn);
@@ -172,7 +229,10 @@ impl Topic {
     /// A producer is gone; who wanted its name may have it.
     pub(crate) fn remove_producer(&mut self, seat: Seat, turn: &mut Turn<'_>) {
         if let Some(producer) = self.producers.remove(seat) {
-            self.readmit(|newcomer| newcomer.wants_producer_name(&producer.name), turn);
+            self.readmit(
+                |newcomer| newcomer.wants_producer_name(&producer.name),
+                turn,
+            );
         }
     }
 }

@@ -1,0 +1,15 @@
+//! Transcripts: what was said to a topic and what it said, rule by rule; then random schedules.
+
+mod log;
+mod world;
+
+mod acking;
+mod delivering;
+mod failing_over;
+mod finding;
+mod loading;
+mod publishing;
+mod random;
+mod settling;
+mod sharing;
+mod subscribing;
