@@ -33,6 +33,7 @@ pub fn handshake_error(code: RefusalCode, message: &str) -> OutFrame {
 }
 
 /// The answer that refuses a client's command; `None` where the protocol has none, or the client asked for none.
+/// SEND is not among them: its refusals wait their turn (see `commands/send`).
 pub(crate) fn refusing(command: &Cmd, refusal: Refusal) -> Option<Cmd> {
     let code = Some(refusal.code as i32);
     let text = Some(refusal.message);
@@ -57,12 +58,6 @@ pub(crate) fn refusing(command: &Cmd, refusal: Refusal) -> Option<Cmd> {
         // `Expectation:` Java takes ERROR, not the typed response, as the final word on a coordinator.
         Cmd::TcClientConnectRequest(c) => error(c.request_id()),
         Cmd::Connect(_) | Cmd::AuthResponse(_) => error(NO_REQUEST),
-        Cmd::Send(c) => Some(Cmd::SendError(CommandSendError {
-            producer_id: c.producer_id,
-            sequence_id: Some(c.sequence_id().max(c.highest_sequence_id())),
-            error: code,
-            message: text,
-        })),
         Cmd::Ack(c) => c.request_id.map(|request_id| {
             Cmd::AckResponse(CommandAckResponse {
                 consumer_id: c.consumer_id,
