@@ -8,6 +8,11 @@ pub mod logs;
 pub mod cache;
 pub mod find;
 pub mod read;
+mod refusal;
 mod translate;
+
+pub mod memory;
+
+pub mod suite;
 
 pub use logs::{Effect, Settings, Stats, TopicLogs};

@@ -7,6 +7,7 @@
 use crate::cache::TailCache;
 use crate::find::{self, Find};
 use crate::read::{Next, Read};
+use crate::refusal;
 use crate::translate;
 use bytes::Bytes;
 use foldhash::fast::FixedState;
@@ -132,7 +133,10 @@ impl TopicLogs {
             LogRequest::Open { create } => self.open(now, topic, create, effects),
             request => match self.numbers.get(topic).copied() {
                 Some(number) => self.handle_open(now, number, request, effects),
-                None => refuse(topic, request, effects),
+                None => {
+                    let reply = refusal::of(request, &not_open(topic));
+                    effects.extend(reply.map(|reply| Effect::Reply(topic.clone(), reply)));
+                }
             },
         }
     }
@@ -483,33 +487,6 @@ fn fail_reads(log: &mut Log, reply: &LogReply, effects: &mut Vec<Effect>) {
             effects.push(Effect::Reply(log.topic.clone(), reply));
         }
     }
-}
-
-/// Answers a request to a log that is not open.
-fn refuse(topic: &TopicName, request: LogRequest, effects: &mut Vec<Effect>) {
-    let error = not_open(topic);
-    let reply = match request {
-        LogRequest::Append { ticket, .. } => LogReply::NotStored { ticket, error },
-        LogRequest::Read { ticket, .. } | LogRequest::ReadAt { ticket, .. } => LogReply::Read {
-            ticket,
-            result: Err(error),
-            damaged: Vec::new(),
-        },
-        LogRequest::CreateCursor { ticket, name, .. }
-        | LogRequest::SaveCursor { ticket, name, .. } => LogReply::CursorSaved {
-            ticket,
-            name,
-            result: Err(error),
-        },
-        LogRequest::DeleteCursor { ticket, name } => LogReply::CursorDeleted {
-            ticket,
-            name,
-            result: Err(error),
-        },
-        LogRequest::Close => LogReply::Closed,
-        LogRequest::Trim { .. } | LogRequest::Find { .. } | LogRequest::Open { .. } => return,
-    };
-    effects.push(Effect::Reply(topic.clone(), reply));
 }
 
 fn not_open(topic: &TopicName) -> LogError {
