@@ -227,3 +227,7 @@ fn unbatch(whole: Received, size: u32) -> Arrival {
         problem: None,
     }
 }
+
+#[cfg(test)]
+#[path = "received_tests.rs"]
+mod tests;
