@@ -2,6 +2,7 @@
 
 use crate::subscription::{Subscription, View};
 use crate::turn::{Seat, Turn, refusal};
+use cursor::AckRefusal;
 use letters::{AckId, AckKind, Refusal, RefusalCode, SubscriptionType};
 use vocabulary::Position;
 
@@ -15,54 +16,49 @@ impl Subscription {
         ids: &[AckId],
         view: &View<'_>,
     ) -> Result<(), Refusal> {
-        match kind {
-            AckKind::Individual => {
-                for id in ids {
-                    self.ack_one(by, id, view);
+        if kind == AckKind::Cumulative && self.kind == Some(SubscriptionType::Shared) {
+            let text = format!(
+                "Cumulative acks are not possible on the Shared subscription '{}'",
+                self.name
+            );
+            return Err(refusal(RefusalCode::NotAllowedError, text));
+        }
+        let mut refused = None;
+        for id in ids {
+            let acked = match kind {
+                AckKind::Individual => self.ack_one(by, id, view),
+                AckKind::Cumulative => {
+                    let remaining = id.remaining.as_ref();
+                    self.cursor
+                        .ack_cumulative(view.extent, id.position, remaining, None)
+                        .map(drop)
                 }
-                Ok(())
+            };
+            if let Err(error) = acked {
+                self.totals.acks_ignored += 1;
+                let was_there = !matches!(error, AckRefusal::BeyondLast { .. });
+                refused = refused.or(was_there.then_some(error));
             }
-            AckKind::Cumulative if self.kind == Some(SubscriptionType::Shared) => Err(refusal(
-                RefusalCode::NotAllowedError,
-                format!(
-                    "Cumulative acks are not possible on the Shared subscription '{}'",
-                    self.name
-                ),
-            )),
-            AckKind::Cumulative => {
-                for id in ids {
-                    let acked = self.cursor.ack_cumulative(
-                        view.extent,
-                        id.position,
-                        id.remaining.as_ref(),
-                        None,
-                    );
-                    self.totals.acks_ignored += u64::from(acked.is_err());
-                }
-                Ok(())
-            }
+        }
+        match refused {
+            Some(error) => Err(refusal(RefusalCode::NotAllowedError, error.to_string())),
+            None => Ok(()),
         }
     }
 
-    fn ack_one(&mut self, by: Seat, id: &AckId, view: &View<'_>) {
+    fn ack_one(&mut self, by: Seat, id: &AckId, view: &View<'_>) -> Result<(), AckRefusal> {
         let position = id.position;
         let owner = self.owner_of(position, by);
         let held = owner.and_then(|at| self.consumers.get(at)?.pending.get(&position).copied());
         let batch_size = held.map(|pending| pending.batch_size);
-        if self
-            .cursor
-            .ack(view.extent, position, id.remaining.as_ref(), batch_size)
-            .is_err()
-        {
-            self.totals.acks_ignored += 1;
-            return;
-        }
+        self.cursor
+            .ack(view.extent, position, id.remaining.as_ref(), batch_size)?;
         if self.cursor.is_acked(position) {
             self.replay.acked(position);
             self.chunks.acked(position);
         }
         let (Some(at), Some(pending)) = (owner, held) else {
-            return;
+            return Ok(());
         };
         let left = match self.cursor.is_acked(position) {
             true => 0,
@@ -72,7 +68,7 @@ impl Subscription {
                 .map_or(pending.left, |set| set.count_within(pending.batch_size)),
         };
         let Some(consumer) = self.consumers.get_mut(at) else {
-            return;
+            return Ok(());
         };
         let gone = match left {
             0 => consumer.release(position).map_or(0, |pending| pending.left),
@@ -80,6 +76,7 @@ impl Subscription {
         };
         self.unacked -= u64::from(gone);
         self.unblock_where_due(at, view.settings);
+        Ok(())
     }
 
     /// The index of the consumer that holds an entry; mostly the one that speaks of it.

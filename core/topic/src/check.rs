@@ -113,7 +113,7 @@ impl Subscription {
             Some(SubscriptionType::Shared) => {}
             // Invariant: only Shared consumers hold entries and replay.
             _ => assert!(
-                self.unacked == 0 && self.replay.len() == 0 && self.chunks.parked_count() == 0,
+                self.unacked == 0 && self.replay.is_empty() && self.chunks.parked_count() == 0,
                 "'{}' holds entries",
                 self.name
             ),
@@ -157,7 +157,7 @@ impl Subscription {
                 self.name
             ));
         }
-        if !self.replay.is_empty() {
+        if self.replay.has_unread() {
             return Some(format!(
                 "'{}': replays wait while somebody has permits",
                 self.name

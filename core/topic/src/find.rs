@@ -39,6 +39,16 @@ impl Topic {
             );
             return;
         }
+        if let Some(refusal) = self.refuses_domain() {
+            turn.tell(
+                session,
+                SessionLetter::TopicRefused {
+                    request_id,
+                    refusal,
+                },
+            );
+            return;
+        }
         let ticket = turn.ticket();
         self.finds.insert(
             ticket,

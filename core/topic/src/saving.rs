@@ -141,7 +141,8 @@ impl Saving {
 impl Subscription {
     /// Whether nothing is on its way, and nothing more will be tried before the log is closed.
     pub(crate) fn is_drained(&self) -> bool {
-        !self.saving.is_under_way() && !(self.cursor.is_dirty() && self.saving.flushing)
+        let to_be_saved = self.saving.flushing && self.cursor.is_dirty();
+        !to_be_saved && !self.saving.is_under_way()
     }
 
     /// Sends the next record, if somebody waits for it or its time has come.

@@ -9,11 +9,11 @@ use crate::settings::NameSource;
 use crate::subscription::{Subscription, View};
 use crate::turn::{Errands, Seat, Turn};
 use cursor::Extent;
-use letters::{LogReply, LogRequest, ToSession, TopicLetter};
+use letters::{LogReply, LogRequest, Refusal, RefusalCode, ToSession, TopicLetter};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use vocabulary::{Moment, Now, Position, SessionId, TopicName};
+use vocabulary::{Domain, Moment, Now, Position, SessionId, TopicName};
 
 /// What a topic is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,6 +118,13 @@ impl Topic {
     #[must_use]
     pub fn name(&self) -> &TopicName {
         &self.name
+    }
+
+    /// Whether messages of this topic are kept; others are not served yet.
+    pub(crate) fn refuses_domain(&self) -> Option<Refusal> {
+        let text = "Non-persistent topics are not served yet: use persistent://";
+        (self.name.domain() == Domain::NonPersistent)
+            .then(|| Refusal::new(RefusalCode::NotAllowedError, text))
     }
 
     /// One input; what follows from it is pushed to `effects`, in order.
@@ -288,9 +295,8 @@ impl Topic {
 
     fn time_came(&mut self, turn: &mut Turn<'_>) {
         let now = turn.now.moment;
-        if self.wake_at.is_some_and(|at| at <= now) {
-            self.wake_at = None;
-        }
+        // Whatever was asked for may have been used up by this.
+        self.wake_at = None;
         let due: Vec<Arc<str>> = self
             .timers
             .iter()
@@ -310,6 +316,7 @@ impl Topic {
         self.close_when_drained(turn);
         if self.phase == Phase::Asleep && self.newcomers.is_empty() && self.finds.is_empty() {
             turn.effects.push(TopicEffect::Asleep);
+            self.wake_at = None;
             return;
         }
         let due = [self.timers.first().map(|(at, _)| *at), self.idle_deadline()]

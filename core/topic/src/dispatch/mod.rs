@@ -65,7 +65,7 @@ impl Subscription {
         if !self.replay.held.is_empty() {
             return self.offer(Source::Replayed, view, turn, outbox);
         }
-        if !self.replay.is_empty() {
+        if self.replay.has_unread() {
             self.read_replay(view, turn);
             return false;
         }

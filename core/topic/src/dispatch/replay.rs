@@ -18,7 +18,12 @@ pub(crate) struct Replay {
 
 impl Replay {
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.waiting.is_empty() && self.held.is_empty()
+    }
+
+    /// Whether some have to be read again first.
+    pub fn has_unread(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     pub fn len(&self) -> usize {

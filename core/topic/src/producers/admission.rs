@@ -32,6 +32,10 @@ impl Topic {
             refuse(session, add, RefusalCode::ServiceNotReady, &text, turn);
             return;
         }
+        if let Some(refusal) = self.refuses_domain() {
+            refuse(session, add, refusal.code, &refusal.message, turn);
+            return;
+        }
         if let Err((code, text)) = servable(&add) {
             refuse(session, add, code, text, turn);
             return;

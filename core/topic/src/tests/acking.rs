@@ -256,3 +256,20 @@ fn ledgers_that_are_gone_are_forgotten() {
     world.ack(1, 1, &[at(0)]);
     assert_eq!(world.got_entries(1), NOTHING);
 }
+
+#[test]
+fn an_ack_set_larger_than_any_batch_is_refused() {
+    let mut world = consumer(1, Shared);
+    let huge = vocabulary::AckSet::from_wire(&vec![-1; 20_000]);
+    world.ack_with(1, 1, Some(1), Individual, at(0), Some(huge.clone()));
+    assert_eq!(
+        code(&world.heard()[0].1),
+        Some(RefusalCode::NotAllowedError)
+    );
+    let mut world = consumer(1, Exclusive);
+    world.ack_with(1, 1, Some(1), Cumulative, at(0), Some(huge));
+    assert_eq!(
+        code(&world.heard()[0].1),
+        Some(RefusalCode::NotAllowedError)
+    );
+}

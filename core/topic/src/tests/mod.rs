@@ -1,6 +1,7 @@
 //! Transcripts: what was said to a topic and what it said, rule by rule; then random schedules.
 
 mod log;
+mod model;
 mod world;
 
 mod acking;
