@@ -11,7 +11,7 @@ use world::{Dice, Disk, DiskFile, OpenHow};
 
 use crate::cut;
 use crate::names::{NameChange, Node, parent};
-use crate::state::{Fault, State, SyncFilter, Verdict, power_is_off};
+use crate::state::{CutFilter, Fault, State, SyncFilter, Verdict, power_is_off};
 
 /// Which sync was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,10 @@ pub struct SyncWhat {
     pub path: String,
     /// The first byte it would make last, rounded down to a block; `None`: nothing is waiting.
     pub first_dirty_byte: Option<u64>,
+    /// Whether the last write to the file ended at the file's end (a segment's footer does).
+    pub reaches_end: bool,
+    /// The newest change of a name that it would make last, as `verb name`; for directories.
+    pub last_change: Option<String>,
 }
 
 /// Kinds of operations that can be made to fail.
@@ -88,6 +92,16 @@ impl SimDisk {
         self.state().cut_at = Some(operation);
     }
 
+    /// The power goes with the first changing operation for which `cut` is true; see [`SimDisk::cut_at`].
+    pub fn cut_when(&self, cut: CutFilter) {
+        self.state().cut_when = Some(cut);
+    }
+
+    /// With which operation the power went, if it is off.
+    pub fn cut_operation(&self) -> Option<DiskOp> {
+        self.state().cut_operation.clone()
+    }
+
     /// Whether the power has gone.
     pub fn is_off(&self) -> bool {
         self.state().power_is_off
@@ -100,6 +114,8 @@ impl SimDisk {
         cut::settle(&mut state, dice);
         state.power_is_off = false;
         state.cut_at = None;
+        state.cut_when = None;
+        state.cut_operation = None;
         state.life += 1;
     }
 
@@ -277,6 +293,8 @@ impl Disk for SimDisk {
             kind: SyncKind::Dir,
             path: dir.to_owned(),
             first_dirty_byte: None,
+            reaches_end: false,
+            last_change: state.names.last_change(dir),
         };
         if !state.skips(&what) {
             state.names.sync(dir);

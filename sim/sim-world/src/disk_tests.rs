@@ -47,6 +47,23 @@ fn a_name_without_a_directory_sync_may_be_gone_though_the_bytes_were_synced() {
 }
 
 #[test]
+fn the_power_goes_with_a_chosen_operation_which_can_be_asked_for() {
+    let disk = SimDisk::new();
+    disk.cut_when(Box::new(|operation| operation.kind == OpKind::SyncDir));
+    let file = disk.open("a", OpenHow::CreateNew).unwrap();
+    file.write_at(&[b"hello"], 0).unwrap();
+    assert_eq!(disk.cut_operation(), None);
+    assert!(disk.sync_dir("").is_err());
+    assert!(disk.is_off());
+    let kind = OpKind::SyncDir;
+    let path = String::new();
+    assert_eq!(disk.cut_operation(), Some(DiskOp { kind, path }));
+    disk.restart(&mut SimDice::new(1));
+    assert_eq!(disk.cut_operation(), None);
+    disk.sync_dir("").unwrap();
+}
+
+#[test]
 fn unsynced_blocks_are_old_or_new_each_on_its_own() {
     let all = outcomes(
         |disk| {

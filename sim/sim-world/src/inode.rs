@@ -27,6 +27,7 @@ pub(crate) struct Inode {
     pub(crate) dirty: BTreeMap<usize, DirtyBlock>,
     /// Lengths the platter may hold beside the present one.
     pub(crate) earlier_lengths: Vec<usize>,
+    pub(crate) last_write_end: usize,
 }
 
 impl Inode {
@@ -44,6 +45,7 @@ impl Inode {
             self.now.resize(end, 0);
         }
         self.now[offset..end].copy_from_slice(bytes);
+        self.last_write_end = end;
     }
 
     /// Cuts or grows.

@@ -14,7 +14,7 @@ mod state;
 pub use clock::SimClock;
 pub use dice::SimDice;
 pub use disk::{DiskOp, OpKind, SimDisk, SyncKind, SyncWhat};
-pub use state::{Fault, SyncFilter};
+pub use state::{CutFilter, Fault, SyncFilter};
 
 #[cfg(test)]
 mod disk_tests;

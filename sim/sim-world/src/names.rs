@@ -79,6 +79,18 @@ impl Names {
         });
     }
 
+    /// The newest change that waits for a sync of this directory.
+    pub(crate) fn last_change(&self, dir: &str) -> Option<String> {
+        let mut waiting = self.pending.iter().rev();
+        waiting
+            .find(|change| change.dir() == dir)
+            .map(|change| match change {
+                NameChange::Set { path, .. } => format!("create {path}"),
+                NameChange::Remove { path } => format!("remove {path}"),
+                NameChange::Rename { to, .. } => format!("rename {to}"),
+            })
+    }
+
     pub(crate) fn is_dir(&self, path: &str) -> bool {
         path.is_empty() || self.now.get(path) == Some(&Node::Dir)
     }

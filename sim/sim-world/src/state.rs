@@ -12,6 +12,8 @@ const GRAVES_MAX: usize = 4;
 
 /// Decides whether a sync is left out.
 pub type SyncFilter = Box<dyn Fn(&SyncWhat) -> bool + Send>;
+/// Decides whether the power goes with an operation.
+pub type CutFilter = Box<dyn FnMut(&DiskOp) -> bool + Send>;
 /// Decides whether an operation fails, and how.
 pub type Fault = Box<dyn FnMut(&DiskOp) -> Option<io::Error> + Send>;
 
@@ -24,6 +26,9 @@ pub(crate) struct State {
     pub(crate) graveyard: Vec<Vec<u8>>,
     pub(crate) operations: u64,
     pub(crate) cut_at: Option<u64>,
+    pub(crate) cut_when: Option<CutFilter>,
+    /// The operation with which the power went, until the restart.
+    pub(crate) cut_operation: Option<DiskOp>,
     pub(crate) power_is_off: bool,
     /// Grows with every restart: handles of an earlier life are dead.
     pub(crate) life: u64,
@@ -46,12 +51,25 @@ impl State {
     pub(crate) fn count(&mut self, kind: OpKind, path: &str) -> io::Result<Verdict> {
         self.check_power()?;
         self.operations += 1;
-        if self.cut_at.is_some_and(|at| self.operations >= at) {
+        if self.cuts(kind, path) {
             self.power_is_off = true;
+            self.cut_operation = Some(DiskOp {
+                kind,
+                path: path.to_owned(),
+            });
             return Ok(Verdict::CutNow);
         }
         self.check_fault(kind, path)?;
         Ok(Verdict::Works)
+    }
+
+    fn cuts(&mut self, kind: OpKind, path: &str) -> bool {
+        let operation = || DiskOp {
+            kind,
+            path: path.to_owned(),
+        };
+        self.cut_at.is_some_and(|at| self.operations >= at)
+            || self.cut_when.as_mut().is_some_and(|cut| cut(&operation()))
     }
 
     pub(crate) fn check_power(&self) -> io::Result<()> {
@@ -137,6 +155,8 @@ impl State {
             kind,
             path,
             first_dirty_byte: inode.first_dirty_byte(),
+            reaches_end: inode.last_write_end == inode.now.len(),
+            last_change: None,
         };
         if !self.skips(&what)
             && let Some(inode) = self.inodes.get_mut(&index)

@@ -1,5 +1,6 @@
 //! A random workload on a bookie and the check of what is left after it was cut short.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
@@ -23,7 +24,17 @@ pub enum Ending {
     KillThenCut,
     /// The sync there fails (or the next one after), then as before.
     FailedSyncThenCut,
+    /// The sync there fails, and the power goes while the next process recovers.
+    FailedSyncThenCutInRecovery,
 }
+
+/// All of them.
+pub const ENDINGS: [Ending; 4] = [
+    Ending::PowerCut,
+    Ending::KillThenCut,
+    Ending::FailedSyncThenCut,
+    Ending::FailedSyncThenCutInRecovery,
+];
 
 /// What the workload was told.
 #[derive(Default)]
@@ -43,6 +54,18 @@ pub fn operations_of(seed: u64) -> u64 {
     disk.operations()
 }
 
+/// Decides whether a sync is left out.
+pub type Skip = Arc<dyn Fn(&SyncWhat) -> bool + Send + Sync>;
+
+thread_local! {
+    static OPENING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a bookie is being opened on this thread.
+pub fn is_opening() -> bool {
+    OPENING.get()
+}
+
 /// Runs a workload until an operation, ends it there, starts again and checks. `skip`: syncs left out.
 pub fn violation_after_cut(
     seed: u64,
@@ -51,33 +74,55 @@ pub fn violation_after_cut(
     ending: Ending,
     skip: Option<fn(&SyncWhat) -> bool>,
 ) -> Option<String> {
-    let disk = SimDisk::new();
-    if let Some(skip) = skip {
-        disk.disable_sync(Box::new(skip));
-    }
+    let skip = move |what: &SyncWhat| skip.is_some_and(|skip| skip(what));
+    violation_on(
+        &SimDisk::new(),
+        seed,
+        operation,
+        outcome,
+        ending,
+        Arc::new(skip),
+    )
+}
+
+/// The same on a given disk.
+pub fn violation_on(
+    disk: &SimDisk,
+    seed: u64,
+    operation: u64,
+    outcome: u64,
+    ending: Ending,
+    skip: Skip,
+) -> Option<String> {
+    disable(disk, &skip);
     let mut told = Told::default();
     let mut dice = SimDice::new(outcome.wrapping_mul(1_000_003) ^ operation);
     if ending == Ending::PowerCut {
         disk.cut_at(operation);
-        run(&disk, seed, &mut told);
+        run(disk, seed, &mut told);
     } else {
-        fail_from(&disk, operation, ending);
-        run(&disk, seed, &mut told);
+        fail_from(disk, operation, ending);
+        run(disk, seed, &mut told);
         disk.kill();
-        end_of_faults(&disk, skip);
+        disk.heal();
+        disable(disk, &skip);
+        if ending == Ending::FailedSyncThenCutInRecovery {
+            disk.cut_at(disk.operations() + 1 + dice.below(14));
+        }
         // What a process shows after a start counts as confirmed from then on.
-        match open(&disk, seed) {
+        match open(disk, seed) {
             Ok(bookie) => told.take_for_confirmed(&bookie),
+            Err(_) if disk.is_off() => {}
             Err(text) => return Some(text),
         }
     }
     disk.restart(&mut dice);
-    if let Some(violation) = check(&disk, seed, &told) {
+    if let Some(violation) = check(disk, seed, &told) {
         return Some(violation);
     }
     // Recovery itself may be cut as well; a second start finds the same.
     disk.restart(&mut dice);
-    check(&disk, seed, &told)
+    check(disk, seed, &told)
 }
 
 /// From a certain operation on everything changing fails (a dying process), or syncs do (a dying disk).
@@ -94,11 +139,9 @@ fn fail_from(disk: &SimDisk, operation: u64, ending: Ending) {
     disk.inject(Box::new(fault));
 }
 
-fn end_of_faults(disk: &SimDisk, skip: Option<fn(&SyncWhat) -> bool>) {
-    disk.heal();
-    if let Some(skip) = skip {
-        disk.disable_sync(Box::new(skip));
-    }
+fn disable(disk: &SimDisk, skip: &Skip) {
+    let skip = Arc::clone(skip);
+    disk.disable_sync(Box::new(move |what| skip(what)));
 }
 
 fn settings(seed: u64) -> LogSettings {
@@ -110,8 +153,10 @@ fn settings(seed: u64) -> LogSettings {
 }
 
 fn open(disk: &SimDisk, seed: u64) -> Result<Bookie, String> {
-    Bookie::open(Arc::new(disk.clone()), settings(seed))
-        .map_err(|error| format!("cannot open: {error}"))
+    OPENING.set(true);
+    let opened = Bookie::open(Arc::new(disk.clone()), settings(seed));
+    OPENING.set(false);
+    opened.map_err(|error| format!("cannot open: {error}"))
 }
 
 /// Appends, commits, forgets, closes and starts again until it is done or the disk says no.

@@ -8,13 +8,16 @@ use crate::seam::{Entry, LedgerError, LedgerReply, LedgerRequest, Ticket};
 /// A store that has not answered after this many turns never will.
 const TURNS_MAX: usize = 10_000;
 
+/// The entry of an append, and how it ended.
+pub(super) type Answer = (i64, Result<(), LedgerError>);
+
 /// One asker.
 pub(super) struct Asker {
     store: Box<dyn StoreUnderTest>,
     tickets: Tickets,
     answers: BTreeMap<Ticket, LedgerReply>,
     /// Answers to appends of each ledger, in the order they came.
-    pub(super) appended: BTreeMap<i64, Vec<(i64, Result<(), LedgerError>)>>,
+    pub(super) appended: BTreeMap<i64, Vec<Answer>>,
 }
 
 impl Asker {
@@ -83,11 +86,7 @@ impl Asker {
     }
 
     /// Waits until that many appends of a ledger were answered.
-    pub(super) fn wait_appended(
-        &mut self,
-        ledger: i64,
-        count: usize,
-    ) -> Vec<(i64, Result<(), LedgerError>)> {
+    pub(super) fn wait_appended(&mut self, ledger: i64, count: usize) -> Vec<Answer> {
         for _ in 0..TURNS_MAX {
             let answers = self.appended.get(&ledger).map_or(0, Vec::len);
             assert!(
