@@ -214,3 +214,36 @@ fn a_form_of_a_newer_version_is_refused_by_name() {
         })
     );
 }
+
+#[test]
+fn what_the_mark_covers_is_not_told_entry_by_entry() {
+    let mut cursor = Cursor::at(at(5, -1));
+    (0..1000)
+        .rev()
+        .for_each(|entry| ack(&mut cursor, at(5, entry * 2)));
+    (0..1000).for_each(|entry| ack(&mut cursor, at(5, entry * 2 + 1)));
+    assert_eq!(cursor.mark(), at(5, 1999));
+    let bytes = delta(&mut cursor);
+    assert!(bytes.len() <= 12, "{} bytes", bytes.len());
+}
+
+#[test]
+fn entries_numbered_higher_than_any_ledger_holds_are_refused() {
+    // Sequence 0, mark 0:0, one ledger 0 with one part: a run from entry 0 of the length that follows.
+    let head = [0x01, 0, 0, 0, 1, 0, 1, 0];
+    let tail = [0, 0, 0];
+    let restore = |length: &[u8]| {
+        let bytes = [&head[..], length, &tail[..]].concat();
+        Cursor::restore(&bytes, &[]).map(|cursor| cursor.acked_ahead_count())
+    };
+    assert_eq!(restore(&[0xff, 0xff, 0x03]), Ok(65_535));
+    let refused = Err(CursorError::Damaged("acknowledged entries"));
+    assert_eq!(
+        restore(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40]),
+        refused
+    );
+    assert_eq!(
+        restore(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
+        refused
+    );
+}
