@@ -422,3 +422,78 @@ fn what_waits_when_the_session_is_lost_times_out_and_never_happens() {
         );
     }
 }
+
+/// Times out everything; whether the key was there when the answer came, and whether it was in the end.
+fn fate_of_a_timed_out_put(seed: u64) -> (bool, bool) {
+    let trouble = Trouble {
+        delay: 500,
+        timeout: 1000,
+        other_writer: 0,
+        session_loss: 0,
+        doubled_notice: 0,
+    };
+    let mut driven = Driven {
+        store: MemoryStore::adversary(trouble),
+        dice: SimDice::new(seed),
+    };
+    let said = driven.ask(vec![put(1, "/a", Expect::Absent, KeyKind::Persistent)]);
+    assert!(matches!(
+        said[0],
+        MetadataReply::Put {
+            result: Err(MetadataError::Timeout(_)),
+            ..
+        }
+    ));
+    let there = |driven: &Driven| driven.store.tree().get("/a").unwrap().is_some();
+    let at_once = there(&driven);
+    while !driven.store.is_quiet() {
+        driven.store.turn(&mut driven.dice);
+    }
+    (at_once, there(&driven))
+}
+
+#[test]
+fn a_timed_out_call_happened_happens_later_or_never_happens() {
+    let fates: BTreeSet<(bool, bool)> = (0..50).map(fate_of_a_timed_out_put).collect();
+    assert_eq!(
+        fates,
+        BTreeSet::from([(false, false), (false, true), (true, true)])
+    );
+}
+
+#[test]
+fn answers_of_one_turn_come_in_any_order_and_notices_twice() {
+    let trouble = Trouble {
+        delay: 0,
+        timeout: 0,
+        other_writer: 0,
+        session_loss: 0,
+        doubled_notice: 500,
+    };
+    let mut orders = BTreeSet::new();
+    let mut notices = BTreeSet::new();
+    for seed in 0..50 {
+        let mut driven = Driven {
+            store: MemoryStore::adversary(trouble),
+            dice: SimDice::new(seed),
+        };
+        driven.watch("/");
+        let puts = ["/a", "/b", "/c"].into_iter().zip(1..);
+        driven.store.submit(
+            puts.map(|(path, ticket)| put(ticket, path, Expect::Absent, KeyKind::Persistent))
+                .collect(),
+        );
+        let mut said = driven.store.turn(&mut driven.dice);
+        orders.insert(
+            said.iter()
+                .filter_map(MetadataReply::ticket)
+                .collect::<Vec<_>>(),
+        );
+        while !driven.store.is_quiet() {
+            said.extend(driven.store.turn(&mut driven.dice));
+        }
+        notices.insert(said.iter().filter(|reply| reply.ticket().is_none()).count() > 3);
+    }
+    assert_eq!(orders.len(), 6, "{orders:?}");
+    assert_eq!(notices.len(), 2);
+}

@@ -117,17 +117,15 @@ fn collect_names(
     for row in keys.range(from..after)? {
         let (key, _) = row?;
         let rest = key.value().strip_prefix(below).unwrap_or_default();
-        // Only a key that is deeper than a child allows a jump: `child-x` sorts between `child` and `child/x`.
-        let (name, deeper) = rest
-            .split_once('/')
-            .map_or((rest, false), |(name, _)| (name, true));
-        if names.contains(name) {
-            steps += 1;
-        } else {
+        let name = rest.split('/').next().unwrap_or_default();
+        if names.insert(name.to_owned()) {
             steps = 0;
-            names.insert(name.to_owned());
+            continue;
         }
-        if deeper && steps >= STEPS_BEFORE_SEARCH {
+        // A name seen before means a key deeper than the child, so all that lies below the child may
+        // be jumped over. The child's own key does not: `child-x` sorts between `child` and `child/x`.
+        steps += 1;
+        if steps >= STEPS_BEFORE_SEARCH {
             return Ok(Some(path::after_below(&format!("{below}{name}"))));
         }
     }

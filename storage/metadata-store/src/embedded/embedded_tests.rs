@@ -312,3 +312,39 @@ fn a_missing_file_is_made_only_when_allowed() {
     drop(EmbeddedStore::open(&disk, &deep).unwrap());
     assert_eq!(disk.list("a/b").unwrap(), ["m.redb"]);
 }
+
+#[test]
+fn a_number_that_somebody_wrote_by_hand_is_skipped() {
+    let (_disk, mut store) = new_store();
+    let numbered = |ticket| MetadataRequest::Put {
+        ticket,
+        path: "/q/n-".to_owned(),
+        value: Bytes::new(),
+        expect: Expect::Absent,
+        kind: KeyKind::Sequential,
+    };
+    let requests = vec![
+        put(1, "/q/n-0000000001", "by hand"),
+        numbered(2),
+        numbered(3),
+    ];
+    let replies = store.turn(WallTime(1), requests);
+    let written: Vec<&str> = replies
+        .iter()
+        .filter_map(|reply| match reply {
+            MetadataReply::Put {
+                result: Ok((path, _)),
+                ..
+            } => Some(path.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        written,
+        ["/q/n-0000000001", "/q/n-0000000000", "/q/n-0000000002"]
+    );
+    assert_eq!(
+        value_of(&mut store, "/q/n-0000000001"),
+        Ok(Some(Bytes::from_static(b"by hand")))
+    );
+}
