@@ -154,10 +154,8 @@ impl Client {
             return consumer.give_back(turn, left);
         }
         for message in arrival.messages {
-            // Never gives back more than was taken, whatever the entry says.
-            let permits = message.permits.min(left);
             if consumer.ask.says_took {
-                left -= permits;
+                left = left.saturating_sub(message.permits);
             }
             turn.tell(ClientEvent::Message(Box::new(message)));
         }
