@@ -5,12 +5,13 @@ use crate::consumer::Consumer;
 use crate::newcomers::{Newcomer, WaitsFor, Wish};
 use crate::saving::{Saving, Waiter};
 use crate::subscription::Subscription;
-use crate::turn::{Turn, refusal};
+use crate::turn::{Seat, Turn, refusal};
 use cursor::Cursor;
 use letters::{
     AckId, AckKind, AddConsumer, InitialPosition, LogRequest, RefusalCode, SessionLetter,
     SubscriptionType,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use vocabulary::{ConsumerId, Position, RequestId, SessionId};
 
@@ -335,18 +336,26 @@ impl Topic {
                 consumer_id,
             },
         );
-        self.remove_consumer(seat, turn);
+        self.remove_consumers(&[seat], turn);
     }
 
-    /// A consumer is gone; who wanted its place may have it.
-    pub(crate) fn remove_consumer(&mut self, seat: (SessionId, u64), turn: &mut Turn<'_>) {
-        let Some(name) = self.consumers.remove(&seat) else {
-            return;
-        };
-        self.with(&name, turn, |subscription, view, turn| {
-            subscription.leave(seat, view, turn)
-        });
-        self.readmit(|newcomer| newcomer.wants_place_in(&name), turn);
+    /// Consumers are gone, all at once, so that none is given what another of them held; who wanted a place of theirs
+    /// may have it.
+    pub(crate) fn remove_consumers(&mut self, seats: &[Seat], turn: &mut Turn<'_>) {
+        let mut leaving: BTreeMap<Arc<str>, Vec<Seat>> = BTreeMap::new();
+        for seat in seats {
+            if let Some(name) = self.consumers.remove(seat) {
+                leaving.entry(name).or_default().push(*seat);
+            }
+        }
+        for (name, seats) in leaving {
+            self.with(&name, turn, |subscription, view, turn| {
+                for seat in seats {
+                    subscription.leave(seat, view, turn);
+                }
+            });
+            self.readmit(|newcomer| newcomer.wants_place_in(&name), turn);
+        }
     }
 }
 

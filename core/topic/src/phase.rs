@@ -170,7 +170,12 @@ impl Topic {
         result: Result<(), LogError>,
         turn: &mut Turn<'_>,
     ) {
-        let Some(subscription) = self.subscriptions.get(name) else {
+        // An older answer is of a log that was lost.
+        let known = self
+            .subscriptions
+            .get(name)
+            .filter(|_| ticket > self.ignored_tickets);
+        let Some(subscription) = known else {
             return;
         };
         let created = !subscription.is_ready();

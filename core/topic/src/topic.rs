@@ -2,7 +2,7 @@
 
 use crate::TopicSettings;
 use crate::find::Find;
-use crate::newcomers::Newcomers;
+use crate::newcomers::{Newcomers, WaitsFor};
 use crate::phase::Phase;
 use crate::producers::Producers;
 use crate::settings::NameSource;
@@ -250,11 +250,9 @@ impl Topic {
             .range((session, 0)..=(session, u64::MAX))
             .map(|(seat, _)| *seat)
             .collect();
-        for seat in seats {
-            self.remove_consumer(seat, turn);
-        }
+        self.remove_consumers(&seats, turn);
         self.readmit(
-            |newcomer| newcomer.waits_for == crate::newcomers::WaitsFor::Probe(session),
+            |newcomer| newcomer.waits_for == WaitsFor::Probe(session),
             turn,
         );
     }

@@ -219,6 +219,21 @@ fn a_lost_log_sends_everybody_away() {
         }
     }
     world.log.is_open = false;
+    world.log.cursors.clear();
+    world.consumer(2, 1, SubscriptionType::Shared);
+    world.answer(0);
+    world.heard();
+    let error = Err(LogError::Io("late".to_owned()));
+    world.reply(LogReply::CursorSaved {
+        ticket: 1,
+        name: "sub".to_owned(),
+        result: error,
+    });
+    assert_eq!(
+        world.heard(),
+        [],
+        "nor does it harm a new subscription of that name"
+    );
     world.prompt_log = true;
     world.producer(1, 2, None);
     assert!(

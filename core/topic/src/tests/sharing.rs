@@ -302,3 +302,17 @@ fn chunks_of_a_consumer_that_left_go_to_one_other() {
     world.tell(1, TopicLetter::SessionGone);
     assert_eq!(world.got_entries(2), [0, 1, 2]);
 }
+
+#[test]
+fn consumers_of_one_lost_connection_are_given_nothing_of_each_other() {
+    let mut world = World::new();
+    world.publish_many(2);
+    world.consumer(1, 1, Shared);
+    world.consumer(1, 2, Shared);
+    world.flow(1, 1, 2);
+    world.flow(1, 2, 10);
+    world.heard();
+    world.tell(1, TopicLetter::SessionGone);
+    assert_eq!(world.heard(), []);
+    assert!(world.asked().is_empty());
+}
