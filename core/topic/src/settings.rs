@@ -78,6 +78,7 @@ pub struct NameSource {
     prefix: String,
     next: AtomicU64,
     step: u64,
+    topics: AtomicU64,
 }
 
 impl NameSource {
@@ -91,7 +92,14 @@ impl NameSource {
             prefix: prefix.into(),
             next: AtomicU64::new(first),
             step,
+            topics: AtomicU64::new(0),
         }
+    }
+
+    /// Where a topic that is loaded begins to count its tickets: far from where any topic before it did, so that a
+    /// late answer to a topic that lost its log is never taken for one to the topic of that name loaded next.
+    pub(crate) fn next_ticket_base(&self) -> u64 {
+        self.topics.fetch_add(1, Ordering::Relaxed) << 40
     }
 
     /// A name that this source has not given before.

@@ -91,6 +91,7 @@ impl Topic {
     /// A topic that sleeps: its log is opened when somebody comes.
     #[must_use]
     pub fn new(name: TopicName, settings: Arc<TopicSettings>, names: Arc<NameSource>) -> Topic {
+        let ticket_base = names.next_ticket_base();
         Topic {
             name,
             settings,
@@ -104,8 +105,8 @@ impl Topic {
             consumers: BTreeMap::new(),
             newcomers: Newcomers::default(),
             finds: BTreeMap::new(),
-            errands: Errands::default(),
-            ignored_tickets: 0,
+            errands: Errands::from(ticket_base),
+            ignored_tickets: ticket_base,
             timers: BTreeSet::new(),
             idle_since: None,
             wake_at: None,

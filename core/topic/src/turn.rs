@@ -17,6 +17,16 @@ pub(crate) struct Errands {
     pub readers: BTreeMap<u64, Arc<str>>,
 }
 
+impl Errands {
+    /// Counts tickets from here.
+    pub fn from(base: u64) -> Errands {
+        Errands {
+            next: base,
+            readers: BTreeMap::new(),
+        }
+    }
+}
+
 /// What everybody needs while one input is handled.
 pub(crate) struct Turn<'a> {
     pub now: Now,

@@ -343,3 +343,31 @@ fn a_cursor_of_a_newer_version_is_left_alone() {
     assert_eq!(world.log.cursors["sub"].snapshot[0], 250);
     assert!(world.asleep > 0 && !world.log.is_open);
 }
+
+#[test]
+fn a_late_answer_to_an_earlier_topic_of_that_name_is_nobodys() {
+    let mut world = World::new();
+    world.producer(1, 1, None);
+    world.prompt_log = false;
+    world.publish(1, 1, 0);
+    let [LogRequest::Append { ticket, .. }] = world.asked()[..] else {
+        panic!("no append")
+    };
+    let ticket = *ticket;
+    world.crash();
+    world.prompt_log = true;
+    world.producer(1, 1, None);
+    world.prompt_log = false;
+    world.publish(1, 1, 0);
+    world.heard();
+    world.reply(LogReply::Stored {
+        ticket,
+        position: at(0),
+    });
+    assert_eq!(world.heard(), []);
+    world.answer_all();
+    assert!(matches!(
+        world.heard()[..],
+        [(1, SessionLetter::Stored { .. })]
+    ));
+}
