@@ -7,6 +7,7 @@ mod answer;
 mod metrics;
 pub(crate) mod metrics_lines;
 mod namespaces;
+mod topic_stats;
 mod topics;
 
 use crate::asks::Asks;

@@ -79,7 +79,7 @@ impl Pages {
             return Answer::refused(503, "the broker is shutting down");
         };
         match self.asks.ask(desk, |id| ShardAsk::Topic { id, topic: topic.clone() }).await {
-            Some(ShardAnswer::Topic { figures: Some(figures), .. }) => Answer::json(&super::metrics::stats_json(&figures.stats)),
+            Some(ShardAnswer::Topic { figures: Some(figures), .. }) => Answer::json(&super::topic_stats::topic_json(&figures.stats)),
             Some(_) => Answer::refused(404, &format!("Topic {topic} not found: it does not exist, or nobody has used it since the start")),
             None => Answer::refused(503, "the topic's desk does not answer in time"),
         }
