@@ -4,7 +4,16 @@ mod config;
 mod exit;
 mod standalone;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+mod consume;
+mod decompress;
+mod link;
+mod produce;
+mod show;
+
+#[cfg(test)]
+mod decompress_tests;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,6 +29,10 @@ struct CommandLine {
 enum Command {
     /// Run broker, storage and metadata in this process
     Standalone(StandaloneArguments),
+    /// Send messages to a topic: those given with -m, or the lines of stdin
+    Produce(ProduceArguments),
+    /// Show the messages of a subscription, a line each, and acknowledge them
+    Consume(ConsumeArguments),
 }
 
 /// What `hulse standalone` takes.
@@ -36,6 +49,72 @@ pub struct StandaloneArguments {
     sets: Vec<String>,
 }
 
+/// What `hulse produce` takes.
+#[derive(Args)]
+pub struct ProduceArguments {
+    /// The topic: a short name, or persistent://tenant/namespace/topic
+    topic: String,
+    /// A message; may be given more than once
+    #[arg(short, long = "message", value_name = "TEXT")]
+    messages: Vec<String>,
+    /// How often to send what -m says
+    #[arg(short = 'n', long = "times", value_name = "N", default_value_t = 1)]
+    times: u64,
+    /// The partition key of all messages
+    #[arg(short, long, value_name = "KEY")]
+    key: Option<String>,
+    /// Where the broker is
+    #[arg(long, value_name = "URL", default_value = DEFAULT_URL)]
+    url: String,
+}
+
+/// What `hulse consume` takes.
+#[derive(Args)]
+pub struct ConsumeArguments {
+    /// The topic: a short name, or persistent://tenant/namespace/topic
+    topic: String,
+    /// The subscription; made if it is not there
+    #[arg(short, long, value_name = "NAME")]
+    subscription: String,
+    /// How its messages are shared out among consumers
+    #[arg(short = 't', long = "type", value_enum, default_value_t = SubscriptionKind::Exclusive)]
+    kind: SubscriptionKind,
+    /// Stop after so many messages [default: never]
+    #[arg(short = 'n', long = "messages", value_name = "N")]
+    messages: Option<u64>,
+    /// Where a new subscription begins
+    #[arg(short, long, value_enum, default_value_t = Position::Latest)]
+    position: Position,
+    /// Show place, key and properties before each message
+    #[arg(short, long)]
+    long: bool,
+    /// Where the broker is
+    #[arg(long, value_name = "URL", default_value = DEFAULT_URL)]
+    url: String,
+}
+
+/// How messages are shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SubscriptionKind {
+    /// To one consumer; there can be no other
+    Exclusive,
+    /// Each to one of many
+    Shared,
+    /// To one of many, while it is there
+    Failover,
+}
+
+/// Where a new subscription begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Position {
+    /// At the first message still there
+    Earliest,
+    /// After the last message
+    Latest,
+}
+
+const DEFAULT_URL: &str = "pulsar://localhost:6650";
+
 fn main() -> ExitCode {
     start_log();
     match CommandLine::parse().command {
@@ -45,6 +124,8 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some(Command::Standalone(arguments)) => standalone::run(&arguments),
+        Some(Command::Produce(arguments)) => produce::run(&arguments),
+        Some(Command::Consume(arguments)) => consume::run(&arguments),
     }
 }
 
