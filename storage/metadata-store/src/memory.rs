@@ -21,8 +21,8 @@ const OTHER_WRITER: SessionId = SessionId::MAX;
 pub struct Trouble {
     /// A request, a reply or a notification waits one more turn. More than 900 counts as 900.
     pub delay: u64,
-    /// A call is answered with `Timeout`: a third of them happened, a third happen later (but before
-    /// any later request on the same path), a third never happen.
+    /// A call is answered with `Timeout`: two thirds of them happen, by then or later (but before any
+    /// later request on the same path), a third never happens.
     pub timeout: u64,
     /// Another writer rewrites the key, with the same value, right before a change of it is carried out.
     pub other_writer: u64,
@@ -264,13 +264,10 @@ impl MemoryStore {
                 self.answer(path, timed_out(&waiting.request));
             } else if dice.chance(trouble.timeout, 1000) {
                 self.answer(path, timed_out(&waiting.request));
-                match dice.below(3) {
-                    0 => drop(self.carry_out(&waiting.request)),
-                    1 => {
-                        waiting.answered = true;
-                        lane.push_front(waiting);
-                    }
-                    _ => {}
+                if dice.chance(2, 3) {
+                    // Its effect is still to come, perhaps within this turn.
+                    waiting.answered = true;
+                    lane.push_front(waiting);
                 }
             } else {
                 if waiting.request.is_change() && dice.chance(trouble.other_writer, 1000) {
