@@ -113,7 +113,8 @@ pub enum LogReply {
     Trimmed { first: Position },
     /// To `Close`.
     Closed,
-    /// Another owner has taken the log, or it is beyond use: nothing more can be done with it here.
+    /// Another owner has taken the log, or it is beyond use: nothing more can be done with it here. All that was
+    /// asked and not answered has been answered with an error before; to a `Close` this is the answer.
     Lost { error: LogError },
 }
 

@@ -1,10 +1,12 @@
 //! Owns: the endless log made of ledgers: when to roll, what to trim, where entries lie; and where cursors are kept beside it.
 //! Never: talks to a bookie or a metadata store: it says what to ask them.
 //! Told: [`Input`]s of one topic's log and [`Answer`]s of storage. Says: [`Effect`]s.
-//! Read first: [`machine`], then `list_work` (rolling, trimming, closing), `opening`, `cursor_keeper`; [`forms`] are the stored bytes.
+//! Read first: [`machine`], then `appending`, `list_work` (rolling and trimming), `opening`, `cursor_keeper`; [`forms`] are the stored bytes.
 
 pub mod machine;
 
+mod appending;
+mod closing;
 mod list_work;
 mod opening;
 pub mod reading;
@@ -13,6 +15,7 @@ mod trim;
 
 mod cursor_keeper;
 mod cursor_restore;
+mod cursors;
 mod record;
 mod record_ledger;
 
@@ -27,3 +30,10 @@ pub use reading::Run;
 pub use settings::Settings;
 pub use storage::{Answer, Call, Fault, Tag};
 pub use turn::Effect;
+
+#[cfg(test)]
+mod record_tests;
+#[cfg(test)]
+mod roll_tests;
+#[cfg(test)]
+mod trim_tests;

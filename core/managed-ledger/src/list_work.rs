@@ -4,7 +4,6 @@
 //! next one, write the list by compare-and-set, and only then write entries. The list goes first
 //! also when ledgers are dropped; a crash in between leaves a ledger lying that nothing names.
 
-use crate::cursor_keeper::{Fate, Wish};
 use crate::forms::ledger_list::ListedLedger;
 use crate::machine::{ManagedLedger, Phase};
 use crate::node_write::{NodeWrite, Progress};
@@ -13,7 +12,6 @@ use crate::storage::{Answer, Call, Fault, Tag};
 use crate::trim::{self, Trim};
 use crate::turn::{Effect, Owner, TRIES_MAX, Turn};
 use letters::{LogError, LogReply};
-use std::sync::Arc;
 use vocabulary::{Now, Position};
 
 /// The step under way.
@@ -456,59 +454,6 @@ impl ManagedLedger {
         if matches!(self.phase, Phase::Closing) {
             self.give_up_closing(now, &error, effects);
         }
-    }
-
-    /// Seals everything, once what is under way is done.
-    pub(crate) fn close(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        match self.phase {
-            Phase::Open => {}
-            Phase::Closing => return,
-            Phase::Opening(_) => {
-                let error = LogError::Io(format!(
-                    "the log of {} was closed while it was being opened",
-                    self.topic
-                ));
-                self.phase = Phase::Gone;
-                effects.push(Effect::Reply(LogReply::OpenFailed { error }));
-                return effects.push(Effect::Reply(LogReply::Closed));
-            }
-            Phase::Gone => return effects.push(Effect::Reply(LogReply::Closed)),
-        }
-        self.phase = Phase::Closing;
-        let names: Vec<Arc<str>> = self.cursors.keys().cloned().collect();
-        for name in names {
-            let Some(keeper) = self.cursors.get_mut(&name) else {
-                continue;
-            };
-            match keeper.wish(
-                &mut Turn {
-                    now,
-                    tags: &mut self.tags,
-                    effects,
-                },
-                Wish::Close,
-            ) {
-                Fate::Kept => {}
-                Fate::Ended => drop(self.cursors.remove(&name)),
-                Fate::Taken(text) => return self.lose_to_another(now, &text, effects),
-            }
-        }
-        self.advance(now, effects);
-    }
-
-    fn give_up_closing(&mut self, now: Now, error: &LogError, effects: &mut Vec<Effect>) {
-        self.phase = Phase::Gone;
-        self.refuse_late(effects);
-        let mut turn = Turn {
-            now,
-            tags: &mut self.tags,
-            effects,
-        };
-        for keeper in self.cursors.values_mut() {
-            keeper.lose(&mut turn, error);
-        }
-        self.cursors.clear();
-        turn.reply(LogReply::Closed);
     }
 }
 

@@ -3,12 +3,12 @@
 //! A log that is never written to makes no ledger: opening costs one read and one write of its node,
 //! the first append makes the first ledger. (Pulsar makes one at once; a client cannot tell.)
 
-use crate::cursor_keeper::{CursorKeeper, Fate, Wish};
+use crate::cursor_keeper::{CursorKeeper, Wish};
 use crate::forms::ledger_list::LedgerList;
 use crate::list_work::Step;
 use crate::opening::Opening;
 use crate::reading::{self, Run};
-use crate::roll::{CurrentLedger, Outcome};
+use crate::roll::CurrentLedger;
 use crate::settings::Settings;
 use crate::storage::{Answer, Fault};
 use crate::turn::{Effect, Owner, TRIES_MAX, Tags, Turn};
@@ -17,7 +17,6 @@ use letters::log::{CursorRecord, Ticket};
 use letters::{LogError, LogReply};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use vocabulary::name::url_encode;
 use vocabulary::{Moment, Now, Position, TopicName};
 
 /// What a topic asks of its log; the text of [`letters::LogRequest`] says how it is answered.
@@ -265,219 +264,6 @@ impl ManagedLedger {
         self.advance(now, effects);
     }
 
-    fn append(&mut self, now: Now, ticket: Ticket, body: Bytes, effects: &mut Vec<Effect>) {
-        if matches!(self.phase, Phase::Closing) {
-            return self.late.push(ticket);
-        }
-        if let Some(error) = self.why_no_append() {
-            return effects.push(Effect::Reply(LogReply::NotStored { ticket, error }));
-        }
-        match &self.current {
-            Some(current) if !current.is_ending() && self.waiting.is_empty() => {
-                self.give(now, ticket, body, effects)
-            }
-            _ => {
-                self.waiting.push_back((ticket, body));
-                self.advance(now, effects);
-            }
-        }
-    }
-
-    fn why_no_append(&self) -> Option<LogError> {
-        match &self.phase {
-            Phase::Opening(_) => Some(LogError::Io(format!(
-                "the log of {} is not open yet",
-                self.topic
-            ))),
-            Phase::Closing | Phase::Gone => {
-                Some(LogError::Io(format!("the log of {} is closed", self.topic)))
-            }
-            Phase::Open => {
-                let last = self.list.terminated?;
-                Some(LogError::Io(format!(
-                    "{} was terminated at {last}",
-                    self.topic
-                )))
-            }
-        }
-    }
-
-    /// Hands an entry to the open ledger.
-    pub(crate) fn give(
-        &mut self,
-        now: Now,
-        ticket: Ticket,
-        body: Bytes,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(current) = &mut self.current else {
-            return;
-        };
-        let (entry, last_confirmed, length) = current.give(ticket, &body);
-        let mut turn = Turn {
-            now,
-            tags: &mut self.tags,
-            effects,
-        };
-        turn.append(
-            &Owner::Log,
-            current.ledger,
-            entry,
-            last_confirmed,
-            length,
-            body,
-        );
-        if current.is_full(&self.settings, now.moment) {
-            current.end();
-        }
-    }
-
-    fn appended(
-        &mut self,
-        now: Now,
-        ledger: i64,
-        entry: i64,
-        result: Result<(), Fault>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(current) = self
-            .current
-            .as_mut()
-            .filter(|current| current.ledger == ledger)
-        else {
-            return;
-        };
-        if let Err(Fault::Taken(text)) = &result {
-            let text = text.clone();
-            return self.lose_to_another(now, &text, effects);
-        }
-        match current.answered(entry, result) {
-            Outcome::Stored(ticket, position) => {
-                effects.push(Effect::Reply(LogReply::Stored { ticket, position }));
-            }
-            Outcome::Failed(tickets, fault) => {
-                let error = fault.to_log_error(self.topic.as_str());
-                for ticket in tickets {
-                    effects.push(Effect::Reply(LogReply::NotStored {
-                        ticket,
-                        error: error.clone(),
-                    }));
-                }
-                self.fail_waiting(&error, effects);
-            }
-            Outcome::Nothing => {}
-        }
-        let closing = matches!(self.phase, Phase::Closing);
-        let is_due =
-            |current: &CurrentLedger| (current.is_ending() || closing) && current.is_settled();
-        if self.current.as_ref().is_some_and(is_due) {
-            self.advance(now, effects);
-        }
-    }
-
-    /// Answers the appends that came too late; the last thing before a log is gone.
-    pub(crate) fn refuse_late(&mut self, effects: &mut Vec<Effect>) {
-        let error = LogError::Io(format!("the log of {} is closed", self.topic));
-        for ticket in self.late.drain(..) {
-            let error = error.clone();
-            effects.push(Effect::Reply(LogReply::NotStored { ticket, error }));
-        }
-    }
-
-    /// Fails the appends that wait for a ledger, in order.
-    pub(crate) fn fail_waiting(&mut self, error: &LogError, effects: &mut Vec<Effect>) {
-        for (ticket, _) in self.waiting.drain(..) {
-            effects.push(Effect::Reply(LogReply::NotStored {
-                ticket,
-                error: error.clone(),
-            }));
-        }
-    }
-
-    fn wish(&mut self, now: Now, name: &str, wish: Wish, effects: &mut Vec<Effect>) {
-        let mut turn = Turn {
-            now,
-            tags: &mut self.tags,
-            effects,
-        };
-        if !matches!(self.phase, Phase::Open) {
-            return refuse(
-                &mut turn,
-                name,
-                wish,
-                &LogError::Io(format!("the log of {} is not open", self.topic)),
-            );
-        }
-        if !self.cursors.contains_key(name) {
-            if !matches!(wish, Wish::Create { .. }) {
-                return self.wish_of_nobody(now, name, wish, effects);
-            }
-            let path = format!("{}/{}", self.path, url_encode(name));
-            let name: Arc<str> = name.into();
-            let keeper = CursorKeeper::new(
-                name.clone(),
-                path,
-                &self.topic.persistence_name(),
-                self.settings.clone(),
-            );
-            self.cursors.insert(name, keeper);
-        }
-        let Some(keeper) = self.cursors.get_mut(name) else {
-            return;
-        };
-        let fate = keeper.wish(&mut turn, wish);
-        self.met(now, name, fate, effects);
-    }
-
-    fn wish_of_nobody(&mut self, now: Now, name: &str, wish: Wish, effects: &mut Vec<Effect>) {
-        let mut turn = Turn {
-            now,
-            tags: &mut self.tags,
-            effects,
-        };
-        match wish {
-            Wish::Delete { ticket } => {
-                turn.reply(LogReply::CursorDeleted {
-                    ticket,
-                    name: name.to_owned(),
-                    result: Ok(()),
-                });
-            }
-            wish => refuse(
-                &mut turn,
-                name,
-                wish,
-                &LogError::Io(format!("cursor {name} does not exist: create it first")),
-            ),
-        }
-    }
-
-    fn cursor_answered(&mut self, now: Now, name: &str, answer: Answer, effects: &mut Vec<Effect>) {
-        let Some(keeper) = self.cursors.get_mut(name) else {
-            return;
-        };
-        let fate = keeper.answered(
-            &mut Turn {
-                now,
-                tags: &mut self.tags,
-                effects,
-            },
-            answer,
-        );
-        self.met(now, name, fate, effects);
-    }
-
-    fn met(&mut self, now: Now, name: &str, fate: Fate, effects: &mut Vec<Effect>) {
-        match fate {
-            Fate::Kept => {}
-            Fate::Ended => {
-                self.cursors.remove(name);
-                self.advance(now, effects);
-            }
-            Fate::Taken(text) => self.lose_to_another(now, &text, effects),
-        }
-    }
-
     fn swept(
         &mut self,
         now: Now,
@@ -530,21 +316,5 @@ impl ManagedLedger {
         }
         self.cursors.clear();
         turn.reply(LogReply::Lost { error });
-    }
-}
-
-fn refuse(turn: &mut Turn, name: &str, wish: Wish, error: &LogError) {
-    match wish {
-        Wish::Create { ticket, .. } | Wish::Save { ticket, .. } => {
-            turn.cursor_saved(ticket, name, Err(error.clone()))
-        }
-        Wish::Delete { ticket } => {
-            turn.reply(LogReply::CursorDeleted {
-                ticket,
-                name: name.to_owned(),
-                result: Err(error.clone()),
-            });
-        }
-        Wish::Close => {}
     }
 }

@@ -9,10 +9,17 @@ pub mod cache;
 pub mod find;
 pub mod read;
 mod refusal;
+pub mod settings;
 mod translate;
 
 pub mod memory;
 
 pub mod suite;
 
-pub use logs::{Effect, Settings, Stats, TopicLogs};
+pub use logs::{Effect, TopicLogs};
+pub use settings::{Settings, Stats};
+
+#[cfg(test)]
+mod cache_tests;
+#[cfg(test)]
+mod logs_tests;

@@ -8,6 +8,7 @@ use crate::cache::TailCache;
 use crate::find::{self, Find};
 use crate::read::{Next, Read};
 use crate::refusal;
+use crate::settings::{Settings, Stats};
 use crate::translate;
 use bytes::Bytes;
 use foldhash::fast::FixedState;
@@ -33,43 +34,6 @@ pub enum Effect {
     WakeAt(Moment),
 }
 
-/// Settings of a shard's logs.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Of each log.
-    pub managed_ledger: managed_ledger::Settings,
-    /// `managedLedgerCacheSizeMB`, in bytes, for all logs of the shard together.
-    pub cache_bytes: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            managed_ledger: managed_ledger::Settings::default(),
-            cache_bytes: 64 * 1024 * 1024,
-        }
-    }
-}
-
-/// Numbers for the metrics page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Entries served from the cache.
-    pub cache_hits: u64,
-    /// Reads that had to ask the store.
-    pub cache_misses: u64,
-    /// Bytes in the cache.
-    pub cache_bytes: u64,
-    /// Logs that are open or being opened.
-    pub logs: u64,
-    /// Logs with a ledger that takes entries.
-    pub ledgers_open: u64,
-    /// Ledgers left for a new one, since the start.
-    pub rolls: u64,
-    /// Ledgers removed after everything in them was consumed, since the start.
-    pub trims: u64,
-}
-
 /// The logs.
 #[derive(Debug)]
 pub struct TopicLogs {
@@ -84,6 +48,8 @@ pub struct TopicLogs {
     finds: BTreeMap<u32, Find>,
     next_find: u32,
     cache: TailCache,
+    /// What a machine said last; kept for its room.
+    said: Vec<managed_ledger::Effect>,
     /// Of logs that are gone.
     counts_gone: managed_ledger::Counts,
 }
@@ -116,6 +82,7 @@ impl TopicLogs {
             finds: BTreeMap::new(),
             next_find: 0,
             cache: TailCache::new(settings.cache_bytes),
+            said: Vec::new(),
             counts_gone: managed_ledger::Counts::default(),
         }
     }
@@ -262,7 +229,7 @@ impl TopicLogs {
         };
         self.numbers.insert(topic.clone(), number);
         self.logs.insert(number, log);
-        self.carry_out(number, out, effects);
+        self.carry_out(number, &mut out, effects);
     }
 
     fn free_number(&mut self) -> u32 {
@@ -385,21 +352,22 @@ impl TopicLogs {
         let Some(log) = self.logs.get_mut(&number) else {
             return;
         };
-        let mut out = Vec::new();
-        input(&mut log.machine, &mut out);
-        self.carry_out(number, out, effects);
+        let mut said = std::mem::take(&mut self.said);
+        input(&mut log.machine, &mut said);
+        self.carry_out(number, &mut said, effects);
+        self.said = said;
     }
 
     fn carry_out(
         &mut self,
         number: u32,
-        out: Vec<managed_ledger::Effect>,
+        said: &mut Vec<managed_ledger::Effect>,
         effects: &mut Vec<Effect>,
     ) {
         let Some(log) = self.logs.get_mut(&number) else {
             return;
         };
-        for effect in out {
+        for effect in said.drain(..) {
             match effect {
                 managed_ledger::Effect::Call(call) => {
                     match &call {

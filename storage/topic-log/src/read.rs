@@ -204,14 +204,19 @@ impl Read {
                 }
                 self.take(log, run, fitting, cache);
             }
-            Err(LedgerError::Damaged(..) | LedgerError::NoSuchEntry(..)) => {
-                self.pass_over(run, first)
-            }
+            Err(LedgerError::Damaged(..)) => self.pass_over(
+                Run {
+                    last: run.first,
+                    ..run
+                },
+                run.last,
+            ),
             Err(LedgerError::NoSuchLedger(_)) if ledgers.next_run(first, first).is_none() => {
                 self.trimmed(run)
             }
-            Err(error @ LedgerError::NoSuchLedger(_)) => {
-                return self.fail(LogError::Damaged(error.to_string()));
+            Err(error @ (LedgerError::NoSuchEntry(..) | LedgerError::NoSuchLedger(_))) => {
+                tracing::error!("entries {first} to {} should be there: {error}", run.last);
+                self.pass_over(run, run.last);
             }
             Err(LedgerError::Timeout(text)) => return self.fail(LogError::Timeout(text)),
             Err(error) => return self.fail(LogError::Io(error.to_string())),
@@ -233,19 +238,21 @@ impl Read {
         }
     }
 
-    /// An entry that cannot be read is named, and reading goes on behind it.
-    fn pass_over(&mut self, run: Run, bad: Position) {
-        self.damaged.push(bad);
+    /// Entries that cannot be read are named, and reading goes on behind them. The store was asked for
+    /// entries up to `asked_last`.
+    fn pass_over(&mut self, bad: Run, asked_last: i64) {
+        self.damaged
+            .extend((bad.first..=bad.last).map(|entry| Position::new(bad.ledger, entry)));
         match &mut self.wanted {
             Wanted::Range {
                 next, entries_left, ..
             } => {
-                *next = bad.after();
-                *entries_left -= 1;
+                *next = Position::new(bad.ledger, bad.last).after();
+                *entries_left = entries_left.saturating_sub((bad.last - bad.first + 1) as usize);
             }
             Wanted::Exactly(positions) => {
-                for entry in (run.first + 1..=run.last).rev() {
-                    positions.push_front(Position::new(run.ledger, entry));
+                for entry in (bad.last + 1..=asked_last).rev() {
+                    positions.push_front(Position::new(bad.ledger, entry));
                 }
             }
         }

@@ -23,7 +23,7 @@ fn over_a_disk_they_pass_the_suite() {
 #[test]
 fn over_hostile_memory_they_lose_nothing() {
     let (mut stored, mut not_stored, mut ends) = (0, 0, 0);
-    for seed in 0..400 {
+    for seed in 0..150 {
         let mut rig = Rig::new(InMemory::hostile(seed), small());
         let score = suite::storm(&mut rig, &mut SimDice::new(!seed));
         stored += score.stored;
@@ -31,7 +31,7 @@ fn over_hostile_memory_they_lose_nothing() {
         ends += score.ends;
     }
     assert!(
-        stored > 10_000 && not_stored > 1_000 && ends > 1_000,
+        stored > 4_000 && not_stored > 400 && ends > 400,
         "{stored}, {not_stored}, {ends}"
     );
 }
@@ -39,7 +39,7 @@ fn over_hostile_memory_they_lose_nothing() {
 #[test]
 fn over_a_disk_they_lose_nothing() {
     let mut stored = 0;
-    for seed in 0..20 {
+    for seed in 0..15 {
         let mut rig = Rig::new(Machine::new(seed), small());
         stored += suite::storm(&mut rig, &mut SimDice::new(!seed)).stored;
     }

@@ -2,16 +2,14 @@
 //! or did not, owners that die at any point and owners that fight; held against a list of what was
 //! confirmed.
 
-mod support;
-
+use crate::support::world::World;
+use crate::support::{Asker, Trouble};
 use bytes::Bytes;
 use letters::LogReply;
 use letters::log::CursorRecord;
 use managed_ledger::{Input, Settings};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use support::world::World;
-use support::{Asker, Trouble};
 use vocabulary::Position;
 
 /// What must be there.

@@ -1,0 +1,6 @@
+//! A managed ledger on a made-up storage: its rules one by one, its cursors, and storms.
+
+mod cursors;
+mod rules;
+mod storms;
+mod support;
