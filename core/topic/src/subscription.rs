@@ -99,7 +99,7 @@ impl Subscription {
     /// A consumer was admitted; the first one after none decides how the subscription is shared.
     pub fn join(
         &mut self,
-        consumer: Consumer,
+        mut consumer: Consumer,
         kind: SubscriptionType,
         view: &View<'_>,
         turn: &mut Turn<'_>,
@@ -108,6 +108,10 @@ impl Subscription {
             self.kind = Some(kind);
             self.active = Active::default();
             self.rewind();
+        }
+        if kind == SubscriptionType::Shared {
+            // Java sends an epoch always; only the other types have a use for it.
+            consumer.epoch = None;
         }
         let seat = consumer.seat;
         let order = |consumer: &Consumer| match kind {

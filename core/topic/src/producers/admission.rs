@@ -112,7 +112,16 @@ impl Topic {
             match self.subscriptions.get(name) {
                 Some(subscription) if subscription.is_ready() => {}
                 Some(_) => return Answer::Wait(WaitsFor::Subscription(name.to_owned())),
-                None => return Answer::CreateSubscription(name.to_owned()),
+                None if self.settings.auto_create_subscriptions => {
+                    return Answer::CreateSubscription(name.to_owned());
+                }
+                None => {
+                    let text = format!(
+                        "Initial subscription '{name}' does not exist and may not be created: \
+                         allowAutoSubscriptionCreation is off"
+                    );
+                    return Answer::Refuse(RefusalCode::NotAllowedError, text);
+                }
             }
         }
         let Some(name) = add.name.as_deref().filter(|name| !name.is_empty()) else {

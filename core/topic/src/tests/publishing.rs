@@ -368,3 +368,16 @@ fn producers_and_newcomers_are_bounded() {
         Some(RefusalCode::ServiceNotReady)
     );
 }
+
+#[test]
+fn an_initial_subscription_is_not_created_where_that_is_switched_off() {
+    let mut world = World::with(|settings| settings.auto_create_subscriptions = false);
+    let mut add = add_producer(1);
+    add.initial_subscription = Some("sub".to_owned());
+    world.tell(1, TopicLetter::AddProducer(Box::new(add)));
+    assert_eq!(
+        code(&world.heard_by(1)[0]),
+        Some(RefusalCode::NotAllowedError)
+    );
+    assert!(world.log.cursors.is_empty());
+}

@@ -316,3 +316,14 @@ fn consumers_of_one_lost_connection_are_given_nothing_of_each_other() {
     assert_eq!(world.heard(), []);
     assert!(world.asked().is_empty());
 }
+
+#[test]
+fn epochs_mean_nothing_here() {
+    let mut world = World::new();
+    world.publish_many(1);
+    let mut add = subscribe(1, Shared);
+    add.epoch = Some(0);
+    world.subscribe(1, add);
+    world.flow(1, 1, 1);
+    assert_eq!(world.got(1)[0].epoch, None);
+}
