@@ -1,0 +1,116 @@
+//! The house dies, by a power cut or a kill, and is opened again.
+
+use super::{City, Event};
+use crate::house::House;
+use crate::power::{Cut, name_of};
+use crate::violation::Violation;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use world::Dice;
+
+impl City {
+    /// Lets the power go once: with an operation that the dice choose, or, if that does not come in time, between two.
+    ///
+    /// # Errors
+    /// A promise is broken.
+    pub fn live_until_power_cut(&mut self, patience: Duration) -> Result<(), Violation> {
+        let cut = Cut::roll(&mut self.dice);
+        self.say(format!("the power will go: {cut:?}"));
+        cut.arm(&self.disk);
+        let before = self.power_cuts();
+        let until = self.heap.now().moment.after(patience);
+        if !self.run_until(until, |city| city.power_cuts() > before)? {
+            self.cut_power_now();
+        }
+        Ok(())
+    }
+
+    /// How often the power went.
+    #[must_use]
+    pub fn power_cuts(&self) -> u64 {
+        self.counts.of("power cuts")
+    }
+
+    /// The power goes now, between two operations.
+    pub fn cut_power_now(&mut self) {
+        self.counts.add("power cuts");
+        self.counts.add("cut between operations");
+        self.say("the power goes");
+        self.house_dies();
+        self.disk.restart(&mut self.dice);
+    }
+
+    /// The process is killed: what it has written is there, what it has in memory is not.
+    pub fn kill_house(&mut self) {
+        self.counts.add("kills");
+        self.say("the process is killed");
+        self.disk.kill();
+        self.house_dies();
+    }
+
+    pub(super) fn open_house(&mut self) -> Result<(), Violation> {
+        if self.house.is_some() {
+            return Ok(());
+        }
+        self.life += 1;
+        let now = self.heap.now();
+        self.opening.store(true, Ordering::Relaxed);
+        let opened = House::open(&self.disk, &self.plan, self.life, now);
+        self.opening.store(false, Ordering::Relaxed);
+        match opened {
+            Ok(house) => {
+                self.house = Some(house);
+                self.counts.add("openings");
+                self.say(format!("the house is open: life {}", self.life));
+                let pause = self.a_while(Duration::from_millis(20));
+                self.heap.put_after(pause, Event::PrepareSegment(self.life));
+                Ok(())
+            }
+            Err(_) if self.disk.is_off() => {
+                self.counts.add("cuts while opening");
+                Ok(())
+            }
+            Err(error) => Err(Violation::new("the house opens", error)),
+        }
+    }
+
+    /// If the power went with the last operation, everything in memory is gone.
+    ///
+    /// # Errors
+    /// A room gave up though the disk never failed.
+    pub(super) fn notice_outage(&mut self) -> Result<(), Violation> {
+        if !self.disk.is_off() {
+            let poison = self.house.as_ref().and_then(House::poison);
+            return poison.map_or(Ok(()), |poison| {
+                Err(Violation::new("the house goes on", poison))
+            });
+        }
+        let operation = self
+            .disk
+            .cut_operation()
+            .map_or_else(String::new, |operation| name_of(&operation));
+        self.counts.add("power cuts");
+        self.counts.add(&format!("cut at {operation}"));
+        self.say(format!("the power goes with: {operation}"));
+        self.house_dies();
+        self.disk.restart(&mut self.dice);
+        Ok(())
+    }
+
+    fn house_dies(&mut self) {
+        self.house = None;
+        self.door.house_died();
+        let links: Vec<u64> = self
+            .links
+            .iter()
+            .filter(|(_, link)| link.life == self.life)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in links {
+            self.break_link(id);
+        }
+        self.links.retain(|_, link| link.life + 3 > self.life);
+        let pause = Duration::from_millis(5) + Duration::from_nanos(self.dice.below(20_000_000));
+        self.heap.put_after(pause, Event::HouseOpens);
+    }
+}
