@@ -54,6 +54,9 @@ impl Subscription {
         self.unpark_chunks();
         let mut outbox = Outbox::default();
         while self.step(view, turn, &mut outbox) {}
+        if !outbox.deliveries.is_empty() {
+            self.round_robin.end_turn();
+        }
         outbox.send(turn);
     }
 

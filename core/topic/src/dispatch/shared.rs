@@ -11,6 +11,14 @@ pub(crate) struct RoundRobin {
     used: u32,
 }
 
+impl RoundRobin {
+    /// A consumer's turn ends with the read that it was served from, as Pulsar's does: messages that come one
+    /// at a time go round, too.
+    pub(crate) fn end_turn(&mut self) {
+        self.used = u32::MAX;
+    }
+}
+
 impl Subscription {
     /// The index of the consumer that gets an entry of this size. Consumers are sorted by priority level, stably.
     ///

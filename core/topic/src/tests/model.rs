@@ -19,8 +19,8 @@ struct Seat {
     /// Delivered and not acknowledged: what was delivered of each entry.
     held: BTreeMap<Position, AckSet>,
     unwritten: u64,
-    /// Last position delivered since the last reset.
-    last: Option<Position>,
+    /// What was delivered since the last reset (Exclusive and Failover).
+    given: BTreeSet<Position>,
 }
 
 pub struct Model {
@@ -269,7 +269,7 @@ impl Model {
             seat.held
                 .retain(|position, _| !named.is_empty() && !named.contains(position));
         }
-        seat.last = None;
+        seat.given.clear();
         self.world.redeliver(session, 1, &named, None);
     }
 
@@ -370,7 +370,7 @@ impl Model {
                     }
                 }
                 SessionLetter::ActiveConsumerChanged { is_active, .. } => {
-                    self.seats.entry(session).or_default().last = None;
+                    self.seats.entry(session).or_default().given.clear();
                     if is_active {
                         self.active = Some(session);
                     }
@@ -413,12 +413,9 @@ impl Model {
                 Some(session),
                 "only the active consumer gets anything"
             );
-            assert!(
-                seat.last < Some(position),
-                "{position} came after {:?}",
-                seat.last
-            );
-            seat.last = Some(position);
+            let last = seat.given.last();
+            assert!(last < Some(&position), "{position} came after {last:?}");
+            seat.given.insert(position);
         } else {
             seat.held.insert(position, set);
         }
@@ -496,7 +493,7 @@ impl Model {
                 && self.is_settled()
             {
                 let able = active.granted > active.emitted && active.unwritten == 0;
-                let given = active.last >= Some(*position);
+                let given = active.given.contains(position);
                 assert!(
                     given || !able,
                     "{position} waits though the active consumer has permits"

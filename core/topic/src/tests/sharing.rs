@@ -32,8 +32,18 @@ fn consumers_take_turns() {
     for sequence_id in 0..8 {
         world.publish(900, 1, sequence_id);
     }
-    assert_eq!(world.got_entries(1), [0, 1, 4, 5]);
-    assert_eq!(world.got_entries(2), [2, 3, 6, 7]);
+    assert_eq!(world.got_entries(1), [0, 2, 4, 6]);
+    assert_eq!(world.got_entries(2), [1, 3, 5, 7]);
+}
+
+#[test]
+fn a_turn_is_some_entries_of_what_was_read_at_once() {
+    let mut world = two_consumers(8);
+    world.flow(2, 1, 2);
+    assert_eq!(world.got_entries(2), [0, 1]);
+    world.flow(2, 1, 0);
+    world.flow(1, 1, 4);
+    assert_eq!(world.got_entries(1), [2, 3, 4, 5]);
 }
 
 #[test]
