@@ -7,10 +7,20 @@ use crate::tables::{PendingSend, Producer, Standing};
 use bytes::Bytes;
 use letters::{Publish, Refusal, RefusalCode, TopicLetter};
 use pulsar_wire::entry::{EntryHeaders, add_checksum};
+use pulsar_wire::frame::max_frame_size;
 use pulsar_wire::peek::peek;
 use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::{CommandSend, CommandSendError, CommandSendReceipt, MessageIdData};
 use vocabulary::{Position, ProducerId};
+
+/// What the command of a MESSAGE takes at most, with room for the ack set of a large batch. Frames of either direction
+/// have the same limit, and this command is longer than SEND: without a reserve there would be entries that can be sent
+/// and never delivered.
+///
+/// `Expectation:` the limit is the frame's, not `max_message_size`. C++ (so Python and Node) cuts chunks such that the
+/// checksum and the metadata's length exceed the latter by a few bytes; Java holds only the payload against it. Pulsar
+/// checks entries against nothing but the frame, too, unless a topic has a smaller limit of its own.
+const MESSAGE_HEADER_BYTES_MAX: u32 = 1024;
 
 /// What a message in a batch takes at least: the length of its metadata, and that metadata's one required field.
 const BATCHED_MESSAGE_BYTES_MIN: u32 = 6;
@@ -59,11 +69,10 @@ fn allow(session: &Session, command: &CommandSend) -> Result<(), Refusal> {
 /// The entry as it is stored: with its checksum, verified or added, and metadata that every consumer can read.
 fn publish(session: &Session, command: &CommandSend, entry: &Bytes) -> Result<Publish, Refusal> {
     let max = session.settings.max_message_size;
-    // Expectation: the C++ client fills a chunk to the limit and adds its metadata on top. Pulsar's own
-    // check leaves chunks out (`AbstractTopic.isExceedMaximumMessageSize`); the frame limit still holds.
-    if entry.len() > max as usize && !command.is_chunk() {
+    let limit = max_frame_size(max).saturating_sub(MESSAGE_HEADER_BYTES_MAX) as usize;
+    if entry.len() > limit {
         return Err(not_allowed(format!(
-            "Message of {} bytes exceeds the limit of {max} bytes",
+            "Message of {} bytes, headers included, exceeds the limit of {limit} bytes",
             entry.len()
         )));
     }
