@@ -200,3 +200,54 @@ fn after_a_failed_record_only_a_snapshot_helps() {
     );
     assert_eq!(restored(&mut world, owner).1, "five+6");
 }
+
+#[test]
+fn a_second_owner_ends_the_log_at_the_next_record() {
+    for saves_before in [0, 1] {
+        let (mut world, first) = with_cursor(young());
+        for ticket in 0..saves_before {
+            save(&mut world, first, ticket, delta("1"));
+        }
+        world.settle();
+        opened(&mut world);
+        save(&mut world, first, 9, delta("2"));
+        world.settle();
+        let replies = world.take_replies();
+        let ended = matches!(
+            replies.as_slice(),
+            [
+                (
+                    _,
+                    LogReply::CursorSaved {
+                        ticket: 9,
+                        result: Err(letters::LogError::Fenced(_)),
+                        ..
+                    }
+                ),
+                (_, LogReply::Lost { .. }),
+            ]
+        );
+        assert_eq!(
+            ended,
+            saves_before > 0,
+            "a cursor ledger is fenced, a node is not: {replies:?}"
+        );
+    }
+}
+
+#[test]
+fn a_cursor_that_another_owner_moved_ends_the_log() {
+    let (mut world, first) = with_cursor(young());
+    let second = opened(&mut world);
+    save(&mut world, second, 1, delta("1"));
+    world.settle();
+    world.take_replies();
+    save(&mut world, first, 2, delta("2"));
+    world.settle();
+    let replies = world.take_replies();
+    assert!(
+        matches!(replies.last(), Some((owner, LogReply::Lost { .. })) if *owner == first),
+        "{replies:?}"
+    );
+    assert_eq!(restored(&mut world, second).1, "zero+1");
+}

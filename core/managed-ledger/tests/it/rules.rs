@@ -291,6 +291,110 @@ fn opened_beside(world: &mut World) -> Asker {
 }
 
 #[test]
+fn a_fenced_append_ends_the_log_at_once() {
+    let mut world = World::new(1, young());
+    let first = opened(&mut world);
+    append(&mut world, first, 0..1);
+    world.settle();
+    opened_beside(&mut world);
+    append(&mut world, first, 1..2);
+    assert!(world.step());
+    let replies = world.take_replies();
+    let ended = matches!(
+        replies.as_slice(),
+        [(_, LogReply::NotStored { .. }), (_, LogReply::Lost { .. })]
+    );
+    assert!(ended && !world.step(), "{replies:?}");
+}
+
+#[test]
+fn a_write_that_was_late_is_read_again() {
+    for happened in [true, false] {
+        let mut world = World::new(1, young());
+        let owner = opened(&mut world);
+        world.storage.next_put_late = Some(happened);
+        append(&mut world, owner, 0..2);
+        world.settle();
+        assert_eq!(stored(&mut world).len(), 2, "happened: {happened}");
+        assert_eq!(world.storage.next_put_late, None);
+    }
+}
+
+#[test]
+fn a_late_write_over_which_another_wrote_ends_the_log() {
+    let mut world = World::new(1, young());
+    let owner = opened(&mut world);
+    world.storage.next_put_late = Some(false);
+    append(&mut world, owner, 0..1);
+    while world.storage.next_put_late.is_some() {
+        assert!(world.step());
+    }
+    let node = world
+        .storage
+        .nodes
+        .get_mut("/managed-ledgers/public/default/persistent/orders");
+    node.expect("the list is there").1 += 1;
+    world.settle();
+    let replies = world.take_replies();
+    let ended = matches!(
+        replies.as_slice(),
+        [(_, LogReply::NotStored { .. }), (_, LogReply::Lost { .. })]
+    );
+    assert!(ended, "{replies:?}");
+}
+
+#[test]
+fn a_ledger_id_that_does_not_grow_is_not_used() {
+    let mut world = World::new(
+        1,
+        Settings {
+            ledger_entries_max: 1,
+            ..young()
+        },
+    );
+    world.storage.next_ledger = 10;
+    let owner = opened(&mut world);
+    append(&mut world, owner, 0..1);
+    world.settle();
+    world.storage.next_ledger = 9;
+    append(&mut world, owner, 1..2);
+    world.settle();
+    let ledgers: Vec<i64> = stored(&mut world)
+        .iter()
+        .map(|(_, position)| position.ledger)
+        .collect();
+    assert_eq!(ledgers, [11, 12], "10 and 11 are not above 11");
+}
+
+#[test]
+fn a_log_that_stalled_can_be_closed() {
+    let mut world = World::new(1, young());
+    let owner = opened(&mut world);
+    append(&mut world, owner, 0..1);
+    assert!(world.step(), "the ledger is made");
+    world.storage.trouble = Trouble {
+        errors: 1000,
+        timeouts: 0,
+    };
+    world.settle();
+    world.storage.trouble = Trouble::default();
+    world.tell(owner, Input::Close);
+    world.settle();
+    let replies = world.take_replies();
+    assert!(
+        matches!(
+            replies.as_slice(),
+            [(_, LogReply::NotStored { .. }), (_, LogReply::Closed)]
+        ),
+        "{replies:?}"
+    );
+    assert!(
+        world.storage.ledgers.is_empty(),
+        "an empty ledger is not kept"
+    );
+}
+
+#[test]
 fn a_clean_close_needs_no_recovery() {
     let mut world = World::new(1, young());
     let owner = opened(&mut world);

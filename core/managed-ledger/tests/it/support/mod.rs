@@ -51,7 +51,10 @@ pub struct Storage {
     pub ledgers: BTreeMap<i64, Ledger>,
     pub nodes: BTreeMap<String, (Bytes, i64)>,
     pub trouble: Trouble,
-    next_ledger: i64,
+    /// The next write of a node is not answered in time; whether it happens.
+    pub next_put_late: Option<bool>,
+    /// The id given last.
+    pub next_ledger: i64,
     lanes: BTreeMap<String, VecDeque<(Asker, Call)>>,
     pub deleted: Vec<i64>,
 }
@@ -80,6 +83,14 @@ impl Storage {
         let (asker, call) = lane.pop_front()?;
         if lane.is_empty() {
             self.lanes.remove(&key);
+        }
+        if let (Call::PutNode { .. }, Some(happens)) = (&call, self.next_put_late) {
+            self.next_put_late = None;
+            let answer = refusal(&call, Fault::Unsure("late".to_owned()));
+            if happens {
+                self.carry_out(call);
+            }
+            return Some((asker, answer));
         }
         if rng.chance(self.trouble.timeouts) {
             let answer = refusal(&call, Fault::Unsure("late".to_owned()));
