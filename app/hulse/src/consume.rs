@@ -3,7 +3,9 @@
 use crate::link::{Link, LinkError};
 use crate::show::{self, ShowError};
 use crate::{ConsumeArguments, Position, SubscriptionKind, exit};
-use client_session::{Ack, ClientAsk, ClientError, ClientEvent, InitialPosition, Received, SubType, Subscribe};
+use client_session::{
+    Ack, ClientAsk, ClientError, ClientEvent, InitialPosition, Received, SubType, Subscribe,
+};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use thiserror::Error;
@@ -31,17 +33,23 @@ enum ConsumeError {
 
 /// Shows messages until there were enough, or until interrupted.
 pub fn run(arguments: &ConsumeArguments) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return exit::with(exit::FAILED, &format!("cannot start: {error}")),
     };
     match runtime.block_on(consume(arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has had enough.
-        Err(ConsumeError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error @ (ConsumeError::Topic(_) | ConsumeError::Link(LinkError::BadUrl(_) | LinkError::Tls(_)))) => {
-            exit::with(exit::USAGE, &error)
+        Err(ConsumeError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
         }
+        Err(
+            error @ (ConsumeError::Topic(_)
+            | ConsumeError::Link(LinkError::BadUrl(_) | LinkError::Tls(_))),
+        ) => exit::with(exit::USAGE, &error),
         Err(error) => exit::with(exit::FAILED, &error),
     }
 }
@@ -57,11 +65,18 @@ async fn consume(arguments: &ConsumeArguments) -> Result<(), ConsumeError> {
         subscription_type: kind(arguments.kind),
         initial_position: initial_position(arguments.position),
         // Nothing is asked for that will not be shown: on a shared subscription others may want it.
-        queue_size: u32::try_from(wanted).unwrap_or(QUEUE_SIZE).clamp(1, QUEUE_SIZE),
+        queue_size: u32::try_from(wanted)
+            .unwrap_or(QUEUE_SIZE)
+            .clamp(1, QUEUE_SIZE),
         name: String::new(),
         says_took: true,
     }));
-    let mut shower = Shower { arguments, topic, shown: 0, unconfirmed: 0 };
+    let mut shower = Shower {
+        arguments,
+        topic,
+        shown: 0,
+        unconfirmed: 0,
+    };
     while shower.shown < wanted {
         tokio::select! {
             biased;
@@ -98,16 +113,26 @@ impl Shower<'_> {
             ClientEvent::AckConfirmed { error, .. } => {
                 self.unconfirmed = self.unconfirmed.saturating_sub(1);
                 if let Some(error) = error {
-                    tracing::warn!("an acknowledgement was refused, its message will come again: {error}");
+                    tracing::warn!(
+                        "an acknowledgement was refused, its message will come again: {error}"
+                    );
                 }
                 Ok(())
             }
             ClientEvent::SubscribeFailed { error, .. } => {
                 let subscription = self.arguments.subscription.clone();
-                Err(ConsumeError::Refused(subscription, self.topic.as_str().to_owned(), error))
+                Err(ConsumeError::Refused(
+                    subscription,
+                    self.topic.as_str().to_owned(),
+                    error,
+                ))
             }
-            ClientEvent::Unreadable { position, problem, .. } => {
-                tracing::warn!("the entry at {position} cannot be read and was passed over: {problem}");
+            ClientEvent::Unreadable {
+                position, problem, ..
+            } => {
+                tracing::warn!(
+                    "the entry at {position} cannot be read and was passed over: {problem}"
+                );
                 Ok(())
             }
             _ => Ok(()),
@@ -119,7 +144,9 @@ impl Shower<'_> {
             .map_err(|error| ConsumeError::Unshown(message.id.position, error))?;
         let mut out = io::stdout().lock();
         for line in &lines {
-            out.write_all(line).and_then(|()| out.write_all(b"\n")).map_err(ConsumeError::Output)?;
+            out.write_all(line)
+                .and_then(|()| out.write_all(b"\n"))
+                .map_err(ConsumeError::Output)?;
         }
         out.flush().map_err(ConsumeError::Output)?;
         // What was compressed is one entry for the session, and is acknowledged as a whole.

@@ -11,7 +11,9 @@ const PAYLOAD_BYTES_MAX: usize = 256 * 1024 * 1024;
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DecompressError {
     /// The metadata claims an impossible size.
-    #[error("the message says that it has {0} bytes without compression; at most {PAYLOAD_BYTES_MAX} are read")]
+    #[error(
+        "the message says that it has {0} bytes without compression; at most {PAYLOAD_BYTES_MAX} are read"
+    )]
     TooLarge(usize),
     /// The codec did not understand its input.
     #[error("the payload is not {codec}: {reason}")]
@@ -32,34 +34,52 @@ pub enum DecompressError {
 }
 
 /// Undoes a producer's compression; `size` is what the metadata says comes out.
-pub fn decompress(codec: CompressionType, payload: &[u8], size: usize) -> Result<Vec<u8>, DecompressError> {
+pub fn decompress(
+    codec: CompressionType,
+    payload: &[u8],
+    size: usize,
+) -> Result<Vec<u8>, DecompressError> {
     if codec == CompressionType::None {
         return Ok(payload.to_vec());
     }
     if size > PAYLOAD_BYTES_MAX {
         return Err(DecompressError::TooLarge(size));
     }
-    let damaged = |reason: String| DecompressError::Damaged { codec: codec.as_str_name(), reason };
+    let damaged = |reason: String| DecompressError::Damaged {
+        codec: codec.as_str_name(),
+        reason,
+    };
     let plain = match codec {
         CompressionType::None => payload.to_vec(),
-        CompressionType::Lz4 => {
-            lz4_flex::block::decompress(payload, size).map_err(|error| damaged(error.to_string()))?
-        }
-        CompressionType::Zlib => {
-            take(flate2::read::ZlibDecoder::new(payload), size).map_err(|error| damaged(error.to_string()))?
-        }
+        CompressionType::Lz4 => lz4_flex::block::decompress(payload, size)
+            .map_err(|error| damaged(error.to_string()))?,
+        CompressionType::Zlib => take(flate2::read::ZlibDecoder::new(payload), size)
+            .map_err(|error| damaged(error.to_string()))?,
         CompressionType::Zstd => zstd::stream::read::Decoder::new(payload)
             .and_then(|decoder| take(decoder, size))
             .map_err(|error| damaged(error.to_string()))?,
         CompressionType::Snappy => {
-            let promised = snap::raw::decompress_len(payload).map_err(|error| damaged(error.to_string()))?;
+            let promised =
+                snap::raw::decompress_len(payload).map_err(|error| damaged(error.to_string()))?;
             if promised != size {
-                return Err(DecompressError::WrongSize { expected: size, found: promised });
+                return Err(DecompressError::WrongSize {
+                    expected: size,
+                    found: promised,
+                });
             }
-            snap::raw::Decoder::new().decompress_vec(payload).map_err(|error| damaged(error.to_string()))?
+            snap::raw::Decoder::new()
+                .decompress_vec(payload)
+                .map_err(|error| damaged(error.to_string()))?
         }
     };
-    if plain.len() == size { Ok(plain) } else { Err(DecompressError::WrongSize { expected: size, found: plain.len() }) }
+    if plain.len() == size {
+        Ok(plain)
+    } else {
+        Err(DecompressError::WrongSize {
+            expected: size,
+            found: plain.len(),
+        })
+    }
 }
 
 /// Reads one byte more than expected at most, so that too much is noticed and costs nothing.

@@ -9,7 +9,8 @@ fn compressed(codec: CompressionType) -> Vec<u8> {
         CompressionType::None => TEXT.to_vec(),
         CompressionType::Lz4 => lz4_flex::block::compress(TEXT),
         CompressionType::Zlib => {
-            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+            let mut encoder =
+                flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
             encoder.write_all(TEXT).unwrap();
             encoder.finish().unwrap()
         }
@@ -29,7 +30,11 @@ const ALL: [CompressionType; 5] = [
 #[test]
 fn every_compression_of_the_protocol_is_undone() {
     for codec in ALL {
-        assert_eq!(decompress(codec, &compressed(codec), TEXT.len()).as_deref(), Ok(TEXT), "{codec:?}");
+        assert_eq!(
+            decompress(codec, &compressed(codec), TEXT.len()).as_deref(),
+            Ok(TEXT),
+            "{codec:?}"
+        );
     }
 }
 
@@ -37,7 +42,10 @@ fn every_compression_of_the_protocol_is_undone() {
 fn other_sizes_than_promised_are_refused() {
     for codec in &ALL[1..] {
         for size in [TEXT.len() - 1, TEXT.len() + 1] {
-            assert!(decompress(*codec, &compressed(*codec), size).is_err(), "{codec:?} {size}");
+            assert!(
+                decompress(*codec, &compressed(*codec), size).is_err(),
+                "{codec:?} {size}"
+            );
         }
     }
 }
@@ -45,8 +53,14 @@ fn other_sizes_than_promised_are_refused() {
 #[test]
 fn damaged_and_boundless_payloads_are_refused() {
     for codec in &ALL[1..] {
-        assert!(decompress(*codec, b"\xff\xff\xff\xffnothing of the kind", TEXT.len()).is_err(), "{codec:?}");
+        assert!(
+            decompress(*codec, b"\xff\xff\xff\xffnothing of the kind", TEXT.len()).is_err(),
+            "{codec:?}"
+        );
         assert!(decompress(*codec, b"", TEXT.len()).is_err(), "{codec:?}");
     }
-    assert_eq!(decompress(CompressionType::Lz4, b"", usize::MAX), Err(DecompressError::TooLarge(usize::MAX)));
+    assert_eq!(
+        decompress(CompressionType::Lz4, b"", usize::MAX),
+        Err(DecompressError::TooLarge(usize::MAX))
+    );
 }

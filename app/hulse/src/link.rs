@@ -1,7 +1,9 @@
 //! The terminal's way to a broker: the project's own client session, on a TCP connection that comes back when it breaks.
 
 use bytes::{BufMut, BytesMut};
-use client_session::{Client, ClientAsk, ClientEffect, ClientEvent, ClientFrame, ClientInput, ClientSettings};
+use client_session::{
+    Client, ClientAsk, ClientEffect, ClientEvent, ClientFrame, ClientInput, ClientSettings,
+};
 use os_world::OsClock;
 use pulsar_wire::frame::{decode_frame, encode_command, encode_payload_header};
 use std::collections::VecDeque;
@@ -36,7 +38,9 @@ pub enum LinkError {
     #[error("--url {0}: this command speaks no TLS yet; use a pulsar:// address")]
     Tls(String),
     /// Nobody is there.
-    #[error("cannot reach the broker at {address}: {reason}; is it running? `hulse standalone` starts one")]
+    #[error(
+        "cannot reach the broker at {address}: {reason}; is it running? `hulse standalone` starts one"
+    )]
     Unreachable {
         /// Host and port.
         address: String,
@@ -69,7 +73,10 @@ impl Link {
         let address = address_of(url)?;
         let socket = connect(&address)
             .await
-            .map_err(|reason| LinkError::Unreachable { address: address.clone(), reason })?;
+            .map_err(|reason| LinkError::Unreachable {
+                address: address.clone(),
+                reason,
+            })?;
         let mut link = Link {
             address,
             client: Client::new(ClientSettings::default()),
@@ -178,7 +185,10 @@ impl Link {
     }
 
     fn tell(&mut self, input: ClientInput) {
-        let now = Now { moment: Moment(self.clock.monotonic_ns()), wall: WallTime(self.clock.wall_ms()) };
+        let now = Now {
+            moment: Moment(self.clock.monotonic_ns()),
+            wall: WallTime(self.clock.wall_ms()),
+        };
         self.client.handle(now, input, &mut self.effects);
         for effect in std::mem::take(&mut self.effects) {
             match effect {
@@ -194,7 +204,9 @@ impl Link {
                     tracing::debug!("closing the connection: {reason}");
                     self.drop_connection();
                 }
-                ClientEffect::Reconnect { after } => self.reconnect_at = Some(Instant::now() + after),
+                ClientEffect::Reconnect { after } => {
+                    self.reconnect_at = Some(Instant::now() + after)
+                }
             }
         }
     }
@@ -219,7 +231,12 @@ fn write(frame: &ClientFrame, into: &mut BytesMut) {
 async fn connect(address: &str) -> io::Result<TcpStream> {
     let socket = timeout(CONNECT_WAIT, TcpStream::connect(address))
         .await
-        .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {CONNECT_WAIT:?}")))??;
+        .map_err(|_| {
+            io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("no answer within {CONNECT_WAIT:?}"),
+            )
+        })??;
     socket.set_nodelay(true)?;
     Ok(socket)
 }
@@ -227,7 +244,9 @@ async fn connect(address: &str) -> io::Result<TcpStream> {
 /// Host and port of a service URL.
 fn address_of(url: &str) -> Result<String, LinkError> {
     let bad = || LinkError::BadUrl(url.to_owned());
-    let Some((scheme, authority)) = url.split_once("://") else { return Err(bad()) };
+    let Some((scheme, authority)) = url.split_once("://") else {
+        return Err(bad());
+    };
     match scheme {
         "pulsar" => {}
         "pulsar+ssl" => return Err(LinkError::Tls(url.to_owned())),
@@ -235,10 +254,14 @@ fn address_of(url: &str) -> Result<String, LinkError> {
     }
     let authority = authority.trim_end_matches('/');
     let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, port.parse::<u16>().map_err(|_| bad())?),
+        Some((host, port)) if !port.ends_with(']') => {
+            (host, port.parse::<u16>().map_err(|_| bad())?)
+        }
         _ => (authority, DEFAULT_PORT),
     };
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
     if host.is_empty() || host.contains(['/', ',', '@']) || (bare.is_none() && host.contains(':')) {
         return Err(bad());
     }
@@ -259,9 +282,21 @@ mod tests {
         ] {
             assert_eq!(address_of(url).ok().as_deref(), Some(address), "{url}");
         }
-        for url in ["localhost:6650", "http://localhost", "pulsar://", "pulsar://a:b", "pulsar://::1:5", "pulsar://a,b:1"] {
+        for url in [
+            "localhost:6650",
+            "http://localhost",
+            "pulsar://",
+            "pulsar://a:b",
+            "pulsar://::1:5",
+            "pulsar://a,b:1",
+        ] {
             assert!(address_of(url).is_err(), "{url}");
         }
-        assert!(address_of("pulsar+ssl://a:6651").unwrap_err().to_string().contains("TLS"));
+        assert!(
+            address_of("pulsar+ssl://a:6651")
+                .unwrap_err()
+                .to_string()
+                .contains("TLS")
+        );
     }
 }

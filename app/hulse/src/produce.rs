@@ -30,7 +30,10 @@ enum ProduceError {
 
 /// Sends and waits for every confirmation.
 pub fn run(arguments: &ProduceArguments) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return exit::with(exit::FAILED, &format!("cannot start: {error}")),
     };
@@ -42,9 +45,10 @@ pub fn run(arguments: &ProduceArguments) -> ExitCode {
             println!("{line}");
             ExitCode::SUCCESS
         }
-        Err(error @ (ProduceError::Topic(_) | ProduceError::Link(LinkError::BadUrl(_) | LinkError::Tls(_)))) => {
-            exit::with(exit::USAGE, &error)
-        }
+        Err(
+            error @ (ProduceError::Topic(_)
+            | ProduceError::Link(LinkError::BadUrl(_) | LinkError::Tls(_))),
+        ) => exit::with(exit::USAGE, &error),
         Err(error) => exit::with(exit::FAILED, &error),
     }
 }
@@ -100,16 +104,28 @@ impl Progress {
                 self.last = Some(position);
                 Ok(())
             }
-            ClientEvent::SendFailed { error, .. } => Err(ProduceError::SendFailed { sent: self.sent, error }),
-            ClientEvent::ProducerFailed { error, .. } => Err(ProduceError::Refused(topic.as_str().to_owned(), error)),
+            ClientEvent::SendFailed { error, .. } => Err(ProduceError::SendFailed {
+                sent: self.sent,
+                error,
+            }),
+            ClientEvent::ProducerFailed { error, .. } => {
+                Err(ProduceError::Refused(topic.as_str().to_owned(), error))
+            }
             _ => Ok(()),
         }
     }
 
     fn summary(&self, topic: &TopicName) -> String {
-        let messages = if self.sent == 1 { "message" } else { "messages" };
+        let messages = if self.sent == 1 {
+            "message"
+        } else {
+            "messages"
+        };
         match self.last {
-            Some(last) => format!("{} {messages} stored in {topic}, the last at {last}", self.sent),
+            Some(last) => format!(
+                "{} {messages} stored in {topic}, the last at {last}",
+                self.sent
+            ),
             None => format!("no message to send to {topic}"),
         }
     }
@@ -118,7 +134,11 @@ impl Progress {
 /// The messages: those of the command line so many times, or the lines of stdin as they come.
 fn messages(arguments: &ProduceArguments) -> Receiver<Bytes> {
     let (sender, receiver) = channel(PENDING_MAX);
-    let given: Vec<Bytes> = arguments.messages.iter().map(|text| Bytes::from(text.clone())).collect();
+    let given: Vec<Bytes> = arguments
+        .messages
+        .iter()
+        .map(|text| Bytes::from(text.clone()))
+        .collect();
     let times = arguments.times;
     std::thread::spawn(move || {
         if !given.is_empty() {

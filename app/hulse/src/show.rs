@@ -14,7 +14,9 @@ pub enum ShowError {
     #[error("the message is encrypted, and this command has no keys")]
     Encrypted,
     /// One of several pieces.
-    #[error("the message is one of {0} chunks of a larger one, which this command cannot put together")]
+    #[error(
+        "the message is one of {0} chunks of a larger one, which this command cannot put together"
+    )]
     Chunk(i32),
     /// A codec from the future.
     #[error("the message is compressed in a way ({0}) that is not known here")]
@@ -40,20 +42,48 @@ pub fn lines(message: &Received, long: bool) -> Result<Vec<Vec<u8>>, ShowError> 
     let codec = CompressionType::try_from(code).map_err(|_| ShowError::UnknownCompression(code))?;
     if codec == CompressionType::None {
         let place = message.id.batch.map(|(index, _)| index);
-        return Ok(vec![line(message, place, message.key(), message.properties(), &message.payload, long)]);
+        return Ok(vec![line(
+            message,
+            place,
+            message.key(),
+            message.properties(),
+            &message.payload,
+            long,
+        )]);
     }
-    let plain = Bytes::from(decompress(codec, &message.payload, metadata.uncompressed_size() as usize)?);
+    let plain = Bytes::from(decompress(
+        codec,
+        &message.payload,
+        metadata.uncompressed_size() as usize,
+    )?);
     let Some(size) = metadata.num_messages_in_batch else {
-        return Ok(vec![line(message, None, message.key(), message.properties(), &plain, long)]);
+        return Ok(vec![line(
+            message,
+            None,
+            message.key(),
+            message.properties(),
+            &plain,
+            long,
+        )]);
     };
     let mut lines = Vec::new();
     for (index, single) in (0_u32..).zip(BatchWalk::new(plain, size.unsigned_abs())) {
         let single = single.map_err(|error| ShowError::Batch(error.to_string()))?;
-        let is_wanted = message.ack_set.as_ref().is_none_or(|set| set.contains(index));
+        let is_wanted = message
+            .ack_set
+            .as_ref()
+            .is_none_or(|set| set.contains(index));
         if is_wanted && !single.metadata.compacted_out() {
             let key = single.metadata.partition_key.as_deref();
             let properties = &single.metadata.properties;
-            lines.push(line(message, Some(index), key, properties, &single.payload, long));
+            lines.push(line(
+                message,
+                Some(index),
+                key,
+                properties,
+                &single.payload,
+                long,
+            ));
         }
     }
     Ok(lines)

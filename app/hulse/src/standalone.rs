@@ -45,7 +45,11 @@ fn read_configuration(arguments: &StandaloneArguments) -> Result<Checked, Config
     }
     if let Some(directory) = &arguments.data_dir {
         let text = directory.to_string_lossy().into_owned();
-        given.put("hulse.dataDirectory".to_owned(), text, Origin::Option("--data-dir"));
+        given.put(
+            "hulse.dataDirectory".to_owned(),
+            text,
+            Origin::Option("--data-dir"),
+        );
     }
     check(&given)
 }
@@ -62,7 +66,9 @@ fn runtime() -> std::io::Result<Runtime> {
 async fn serve(settings: BrokerSettings, began: Instant) -> ExitCode {
     let mut signals = match Signals::listen() {
         Ok(signals) => signals,
-        Err(error) => return exit::with(exit::FAILED, &format!("cannot listen for signals: {error}")),
+        Err(error) => {
+            return exit::with(exit::FAILED, &format!("cannot listen for signals: {error}"));
+        }
     };
     let data = settings.data_directory.display().to_string();
     let host = settings.advertised_address.clone();
@@ -81,7 +87,9 @@ async fn serve(settings: BrokerSettings, began: Instant) -> ExitCode {
         why = broker.failed() => return exit::with(exit::FAILED, &why),
         name = signals.next() => name,
     };
-    tracing::info!("{name} came: telling clients, saving cursors; once more, and the process ends at once");
+    tracing::info!(
+        "{name} came: telling clients, saving cursors; once more, and the process ends at once"
+    );
     stop(broker, signals).await
 }
 

@@ -1,8 +1,8 @@
 //! Questions that pages have to shards, and their answers on the way back.
 
-use shard::{ShardAnswer, ShardAsk};
-use shard::ShardInput;
 use crate::threads::desk_inbox::DeskInbox;
+use shard::ShardInput;
+use shard::{ShardAnswer, ShardAsk};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,7 +26,11 @@ struct Waiting {
 
 impl Asks {
     /// Asks a shard and waits for the answer; `None` if it does not come in time.
-    pub async fn ask(&self, desk: &DeskInbox, question: impl FnOnce(u64) -> ShardAsk) -> Option<ShardAnswer> {
+    pub async fn ask(
+        &self,
+        desk: &DeskInbox,
+        question: impl FnOnce(u64) -> ShardAsk,
+    ) -> Option<ShardAnswer> {
         let (sender, receiver) = oneshot::channel();
         let id = {
             let mut waiting = self.lock();
@@ -44,7 +48,9 @@ impl Asks {
     /// Hands an answer to whoever waits for it.
     pub fn answer(&self, answer: ShardAnswer) {
         let id = match &answer {
-            ShardAnswer::Here { id } | ShardAnswer::Figures { id, .. } | ShardAnswer::Topic { id, .. } => *id,
+            ShardAnswer::Here { id }
+            | ShardAnswer::Figures { id, .. }
+            | ShardAnswer::Topic { id, .. } => *id,
         };
         if let Some(page) = self.lock().pages.remove(&id) {
             // A page that waits no more needs no answer.

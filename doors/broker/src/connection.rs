@@ -129,9 +129,13 @@ impl Connection {
     pub async fn serve(mut self) {
         let end = self.converse().await;
         match &end {
-            End::Closed(reason) => tracing::info!("closed the connection of {}: {reason}", self.peer),
+            End::Closed(reason) => {
+                tracing::info!("closed the connection of {}: {reason}", self.peer)
+            }
             End::PeerGone(None) => tracing::debug!("{} closed its connection", self.peer),
-            End::PeerGone(Some(error)) => tracing::info!("lost the connection of {}: {error}", self.peer),
+            End::PeerGone(Some(error)) => {
+                tracing::info!("lost the connection of {}: {error}", self.peer)
+            }
             End::Abandoned => tracing::debug!("dropped the connection of {}", self.peer),
         }
         if matches!(end, End::PeerGone(_)) {
@@ -173,7 +177,9 @@ impl Connection {
             if self.wake_at != sleeping_until {
                 sleeping_until = self.wake_at;
                 if let Some(moment) = self.wake_at {
-                    sleep.as_mut().reset(instant_of(&self.house.clock, moment).into());
+                    sleep
+                        .as_mut()
+                        .reset(instant_of(&self.house.clock, moment).into());
                 }
             }
             match self.wait(sleep.as_mut(), sleeping_until.is_some()).await {
@@ -202,7 +208,11 @@ impl Connection {
     }
 
     /// The only place where a connection waits.
-    async fn wait(&mut self, sleep: std::pin::Pin<&mut Sleep>, has_alarm: bool) -> Result<Woken, End> {
+    async fn wait(
+        &mut self,
+        sleep: std::pin::Pin<&mut Sleep>,
+        has_alarm: bool,
+    ) -> Result<Woken, End> {
         let may_read = !self.reading_paused && !self.parcels.is_waiting() && !self.undecoded;
         let must_write = !self.outbox.is_empty();
         let socket_gone = |error| End::PeerGone(Some(error));
@@ -237,7 +247,11 @@ impl Connection {
 
     /// Hands the frames that are there to the session, as long as it wants any and no letter waits for credit.
     fn decode(&mut self) {
-        while self.undecoded && !self.reading_paused && !self.parcels.is_waiting() && self.closing.is_none() {
+        while self.undecoded
+            && !self.reading_paused
+            && !self.parcels.is_waiting()
+            && self.closing.is_none()
+        {
             match self.inbound.next_frame() {
                 Ok(Some(frame)) => self.tell(SessionInput::FrameArrived(frame)),
                 Ok(None) => self.undecoded = false,
@@ -274,7 +288,10 @@ impl Connection {
         let before = self.outbox.written_bytes();
         let mut written = WrittenFrames::new();
         let outcome = self.outbox.write(&self.socket, &mut written);
-        add(&self.house.counters.bytes_written, self.outbox.written_bytes() - before);
+        add(
+            &self.house.counters.bytes_written,
+            self.outbox.written_bytes() - before,
+        );
         outcome?;
         if written.is_empty() {
             return Ok(false);

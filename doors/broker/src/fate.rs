@@ -16,7 +16,9 @@ const STACK_BYTES: usize = 512 * 1024;
 
 impl Default for Fate {
     fn default() -> Fate {
-        Fate { first_failure: watch::channel(None).0 }
+        Fate {
+            first_failure: watch::channel(None).0,
+        }
     }
 }
 

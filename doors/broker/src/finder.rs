@@ -35,7 +35,11 @@ impl Finder {
     /// Opens the session; a task hands its letters to those who wait.
     pub fn start(house: Arc<House>) -> Arc<Finder> {
         let (session, letterbox) = house.registry.admit_own();
-        let finder = Arc::new(Finder { house, session, waiting: Mutex::default() });
+        let finder = Arc::new(Finder {
+            house,
+            session,
+            waiting: Mutex::default(),
+        });
         tokio::spawn(Arc::clone(&finder).hand_on(letterbox));
         finder
     }
@@ -67,10 +71,18 @@ impl Finder {
         answer: oneshot::Receiver<Found>,
     ) -> Option<Found> {
         let desk = self.house.desks.get(self.house.shard_of(&topic))?;
-        let letter = TopicLetter::FindTopic { request_id, may_create };
-        let letter = ToTopic { topic, session: self.session, letter };
+        let letter = TopicLetter::FindTopic {
+            request_id,
+            may_create,
+        };
+        let letter = ToTopic {
+            topic,
+            session: self.session,
+            letter,
+        };
         let credit = Arc::clone(desk).credit(DeskInbox::cost(1, 0)).await.ok()?;
-        desk.hand_in(vec![ShardInput::Letter(letter)], credit).ok()?;
+        desk.hand_in(vec![ShardInput::Letter(letter)], credit)
+            .ok()?;
         answer.await.ok()
     }
 
@@ -78,8 +90,14 @@ impl Finder {
         while let Some(letters) = letterbox.recv().await {
             for letter in letters {
                 let (request_id, found) = match letter {
-                    SessionLetter::TopicFound { request_id, partitions } => (request_id, Ok(partitions)),
-                    SessionLetter::TopicRefused { request_id, refusal } => (request_id, Err(refusal)),
+                    SessionLetter::TopicFound {
+                        request_id,
+                        partitions,
+                    } => (request_id, Ok(partitions)),
+                    SessionLetter::TopicRefused {
+                        request_id,
+                        refusal,
+                    } => (request_id, Err(refusal)),
                     // Nothing else was asked for.
                     _ => continue,
                 };

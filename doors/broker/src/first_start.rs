@@ -33,9 +33,15 @@ pub fn prepare(
             json!({"serviceUrl": urls.web, "brokerServiceUrl": urls.binary, "brokerClientTlsEnabled": false}),
         ),
         ("/admin/policies/public".to_owned(), tenant(cluster)),
-        ("/admin/policies/public/default".to_owned(), namespace(cluster)),
+        (
+            "/admin/policies/public/default".to_owned(),
+            namespace(cluster),
+        ),
         ("/admin/policies/pulsar".to_owned(), tenant(cluster)),
-        ("/admin/policies/pulsar/system".to_owned(), namespace(cluster)),
+        (
+            "/admin/policies/pulsar/system".to_owned(),
+            namespace(cluster),
+        ),
     ];
     let requests = keys
         .into_iter()
@@ -50,8 +56,13 @@ pub fn prepare(
         .collect();
     for reply in store.turn(now, requests) {
         match reply {
-            MetadataReply::Put { result: Err(MetadataError::BadVersion(..)), .. } => {}
-            MetadataReply::Put { result: Err(error), .. } => return Err(error),
+            MetadataReply::Put {
+                result: Err(MetadataError::BadVersion(..)),
+                ..
+            } => {}
+            MetadataReply::Put {
+                result: Err(error), ..
+            } => return Err(error),
             _ => {}
         }
     }
@@ -91,5 +102,7 @@ fn namespace(cluster: &str) -> Value {
 /// The 32-bit hash range cut into equal bundles, as Pulsar writes it.
 fn boundaries() -> Vec<String> {
     let step = (1_u64 << 32) / BUNDLES;
-    (0..=BUNDLES).map(|bundle| format!("0x{:08x}", (bundle * step).min(0xffff_ffff))).collect()
+    (0..=BUNDLES)
+        .map(|bundle| format!("0x{:08x}", (bundle * step).min(0xffff_ffff)))
+        .collect()
 }

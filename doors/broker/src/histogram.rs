@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Upper bounds of the buckets, microseconds.
-const BOUNDS_MICROS: [u64; 14] =
-    [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000, 100_000, 1_000_000, 10_000_000];
+const BOUNDS_MICROS: [u64; 14] = [
+    10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000, 100_000, 1_000_000, 10_000_000,
+];
 
 /// How often something took how long.
 #[derive(Default)]
@@ -20,7 +21,9 @@ impl Histogram {
     /// Counts one duration.
     pub fn record(&self, took: Duration) {
         let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        let bucket = BOUNDS_MICROS.iter().position(|bound| nanos <= bound * 1_000);
+        let bucket = BOUNDS_MICROS
+            .iter()
+            .position(|bound| nanos <= bound * 1_000);
         if let Some(bucket) = bucket.and_then(|index| self.buckets.get(index)) {
             bucket.fetch_add(1, Ordering::Relaxed);
         }

@@ -44,7 +44,10 @@ impl House {
 
 /// Both clocks, as the core wants them.
 pub fn read(clock: &OsClock) -> Now {
-    Now { moment: Moment(clock.monotonic_ns()), wall: WallTime(clock.wall_ms()) }
+    Now {
+        moment: Moment(clock.monotonic_ns()),
+        wall: WallTime(clock.wall_ms()),
+    }
 }
 
 /// When, on the system's own clock, a moment will be; now if it is past.

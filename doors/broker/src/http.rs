@@ -70,7 +70,10 @@ async fn page(State(pages): State<Arc<Pages>>, method: Method, uri: Uri) -> Answ
     if method != Method::GET && method != Method::HEAD {
         return Answer::refused(
             501,
-            &format!("{method} {} is not served: this broker has no admin API to change things yet", uri.path()),
+            &format!(
+                "{method} {} is not served: this broker has no admin API to change things yet",
+                uri.path()
+            ),
         );
     }
     pages.get(&segments, query).await.unwrap_or_else(|| {
@@ -84,21 +87,44 @@ impl Pages {
             ["metrics"] => self.metrics_page().await,
             ["admin", "v2", "brokers", "health" | "healthcheck"] => self.health().await,
             ["admin", "v2", "brokers", "ready"] => Answer::text("ok".to_owned()),
-            ["admin", "v2", "brokers", "version"] => Answer::text(env!("CARGO_PKG_VERSION").to_owned()),
+            ["admin", "v2", "brokers", "version"] => {
+                Answer::text(env!("CARGO_PKG_VERSION").to_owned())
+            }
             ["admin", "v2", "clusters"] => Answer::json(&[&self.house.settings.cluster]),
             ["admin", "v2", "tenants"] => self.tenants().await,
             ["admin", "v2", "namespaces", tenant] => self.namespaces(tenant).await,
             ["admin", "v2", "namespaces", tenant, namespace, "topics"] => {
                 self.topics_of(tenant, namespace, query).await
             }
-            ["admin", "v2", "schemas", _, _, topic, "schema"] | ["admin", "v2", "schemas", _, _, topic, "schema", _] => {
-                Answer::refused(404, &format!("Schema not found: {topic} has none, this broker keeps no schemas yet"))
-            }
+            ["admin", "v2", "schemas", _, _, topic, "schema"]
+            | ["admin", "v2", "schemas", _, _, topic, "schema", _] => Answer::refused(
+                404,
+                &format!("Schema not found: {topic} has none, this broker keeps no schemas yet"),
+            ),
             ["lookup", "v2", "topic", domain, tenant, namespace, topic] => {
-                self.lookup(&TopicPath { domain, tenant, namespace, topic }).await
+                self.lookup(&TopicPath {
+                    domain,
+                    tenant,
+                    namespace,
+                    topic,
+                })
+                .await
             }
-            ["admin", "v2", domain @ ("persistent" | "non-persistent"), tenant, namespace, topic, what] => {
-                let path = TopicPath { domain, tenant, namespace, topic };
+            [
+                "admin",
+                "v2",
+                domain @ ("persistent" | "non-persistent"),
+                tenant,
+                namespace,
+                topic,
+                what,
+            ] => {
+                let path = TopicPath {
+                    domain,
+                    tenant,
+                    namespace,
+                    topic,
+                };
                 match what {
                     "partitions" => self.partitions(&path, query).await,
                     "stats" => self.topic_stats(&path).await,
@@ -113,7 +139,12 @@ impl Pages {
     /// A round trip through every desk and through the journal: whoever hangs, hangs here.
     async fn health(&self) -> Answer {
         for (number, desk) in self.house.desks.iter().enumerate() {
-            if self.asks.ask(desk, |id| ShardAsk::Ping { id }).await.is_none() {
+            if self
+                .asks
+                .ask(desk, |id| ShardAsk::Ping { id })
+                .await
+                .is_none()
+            {
                 return Answer::refused(503, &format!("desk {number} does not answer"));
             }
         }
@@ -128,7 +159,10 @@ impl Pages {
     /// Asks the metadata store; `None` if it does not answer in time.
     async fn read_metadata(&self, request: MetadataRequest) -> Option<MetadataReply> {
         let (sender, receiver) = oneshot::channel();
-        self.metadata.push(MetadataParcel { requests: vec![request], asker: Asker::Page(sender) });
+        self.metadata.push(MetadataParcel {
+            requests: vec![request],
+            asker: Asker::Page(sender),
+        });
         let replies = timeout(DISK_WAIT, receiver).await.ok()?.ok()?;
         replies.into_iter().next()
     }

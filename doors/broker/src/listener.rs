@@ -37,7 +37,12 @@ pub async fn listen(house: Arc<House>, listener: TcpListener, mut stage: watch::
     }
 }
 
-fn welcome(house: &Arc<House>, socket: TcpStream, peer: SocketAddr, stage: &watch::Receiver<Stage>) {
+fn welcome(
+    house: &Arc<House>,
+    socket: TcpStream,
+    peer: SocketAddr,
+    stage: &watch::Receiver<Stage>,
+) {
     // Without it, small answers would wait for more; a socket that refuses it works all the same.
     if let Err(error) = socket.set_nodelay(true) {
         tracing::debug!("cannot set TCP_NODELAY for {peer}: {error}");
@@ -50,8 +55,14 @@ fn welcome(house: &Arc<House>, socket: TcpStream, peer: SocketAddr, stage: &watc
         Ok((session, letterbox)) => {
             add(&house.counters.connections_opened, 1);
             tracing::debug!("{peer} connected as {session}");
-            let connection =
-                Connection::new(Arc::clone(house), socket, peer, session, letterbox, stage.clone());
+            let connection = Connection::new(
+                Arc::clone(house),
+                socket,
+                peer,
+                session,
+                letterbox,
+                stage.clone(),
+            );
             tokio::spawn(connection.serve());
         }
         Err(why) => {

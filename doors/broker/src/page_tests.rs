@@ -26,9 +26,15 @@ fn buckets_of_a_histogram_add_up() {
     }
     let mut page = String::new();
     histogram.render("turn_seconds", "cluster=\"c\"", &mut page);
-    assert!(page.contains("turn_seconds_bucket{cluster=\"c\",le=\"0.00001\"} 2\n"), "{page}");
+    assert!(
+        page.contains("turn_seconds_bucket{cluster=\"c\",le=\"0.00001\"} 2\n"),
+        "{page}"
+    );
     assert!(page.contains("le=\"0.000025\"} 3\n"), "{page}");
     assert!(page.contains("le=\"10\"} 3\n"), "{page}");
     assert!(page.contains("le=\"+Inf\"} 4\n"), "{page}");
-    assert!(page.contains("turn_seconds_count{cluster=\"c\"} 4\n"), "{page}");
+    assert!(
+        page.contains("turn_seconds_count{cluster=\"c\"} 4\n"),
+        "{page}"
+    );
 }

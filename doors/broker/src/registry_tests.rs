@@ -5,10 +5,19 @@ use vocabulary::SessionId;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const THERE: IpAddr = IpAddr::V4(Ipv4Addr::BROADCAST);
-const NO_LIMITS: Limits = Limits { connections_max: 0, per_address_max: 0 };
+const NO_LIMITS: Limits = Limits {
+    connections_max: 0,
+    per_address_max: 0,
+};
 
 fn letter(session: SessionId, request_id: u64) -> ToSession {
-    ToSession { session, letter: SessionLetter::TopicFound { request_id, partitions: 0 } }
+    ToSession {
+        session,
+        letter: SessionLetter::TopicFound {
+            request_id,
+            partitions: 0,
+        },
+    }
 }
 
 #[test]
@@ -16,7 +25,12 @@ fn letters_come_in_one_batch_a_session_in_order() {
     let registry = Registry::default();
     let (first, mut first_box) = registry.admit(HERE, NO_LIMITS).unwrap();
     let (second, mut second_box) = registry.admit_own();
-    let letters = [letter(first, 1), letter(second, 2), letter(first, 3), letter(SessionId(99), 4)];
+    let letters = [
+        letter(first, 1),
+        letter(second, 2),
+        letter(first, 3),
+        letter(SessionId(99), 4),
+    ];
     registry.hand_out(letters.into_iter());
     let batch = first_box.try_recv().unwrap();
     assert_eq!(batch, [letter(first, 1).letter, letter(first, 3).letter]);
@@ -27,12 +41,25 @@ fn letters_come_in_one_batch_a_session_in_order() {
 #[test]
 fn limits_count_those_who_are_there() {
     let registry = Registry::default();
-    let limits = Limits { connections_max: 3, per_address_max: 2 };
+    let limits = Limits {
+        connections_max: 3,
+        per_address_max: 2,
+    };
     let (first, _first) = registry.admit(HERE, limits).unwrap();
     let _second = registry.admit(HERE, limits).unwrap();
-    assert!(registry.admit(HERE, limits).unwrap_err().contains("brokerMaxConnectionsPerIp"));
+    assert!(
+        registry
+            .admit(HERE, limits)
+            .unwrap_err()
+            .contains("brokerMaxConnectionsPerIp")
+    );
     let _third = registry.admit(THERE, limits).unwrap();
-    assert!(registry.admit(THERE, limits).unwrap_err().contains("(brokerMaxConnections)"));
+    assert!(
+        registry
+            .admit(THERE, limits)
+            .unwrap_err()
+            .contains("(brokerMaxConnections)")
+    );
     registry.leave(first, HERE);
     assert_eq!(registry.connections(), 2);
     assert!(registry.admit(HERE, limits).is_ok());

@@ -24,7 +24,11 @@ pub fn session_settings(settings: &BrokerSettings, binary_url: &str) -> SessionS
 
 /// Shard `number` of `settings.shards`, and what it asks of the bookie before anything else. `instance` is a number that
 /// no earlier start had.
-pub fn shard(settings: &BrokerSettings, number: usize, instance: u64) -> (Shard, Vec<BookieRequest>) {
+pub fn shard(
+    settings: &BrokerSettings,
+    number: usize,
+    instance: u64,
+) -> (Shard, Vec<BookieRequest>) {
     let shards = u64::from(settings.shards.max(1));
     let prefix = format!("{}-{instance}", settings.cluster);
     let shard_settings = ShardSettings {

@@ -47,7 +47,9 @@ pub enum StartError {
     #[error("{0}")]
     Directory(io::Error),
     /// A port is taken, or not ours to take.
-    #[error("cannot listen on {address} ({key}): {reason}; is another broker running there? Choose another with --set {key}=PORT")]
+    #[error(
+        "cannot listen on {address} ({key}): {reason}; is another broker running there? Choose another with --set {key}=PORT"
+    )]
     Listen {
         /// Host and port.
         address: String,
@@ -101,10 +103,19 @@ impl Broker {
     pub async fn start(settings: BrokerSettings) -> Result<Broker, StartError> {
         let disk = OsDisk::new(&settings.data_directory).map_err(StartError::Directory)?;
         let lock = DirectoryLock::take(&settings.data_directory).map_err(StartError::Directory)?;
-        let binary = bind(&settings.bind_address, settings.binary_port, "brokerServicePort").await?;
+        let binary = bind(
+            &settings.bind_address,
+            settings.binary_port,
+            "brokerServicePort",
+        )
+        .await?;
         let web = bind(&settings.bind_address, settings.web_port, "webServicePort").await?;
         let (binary_address, web_address) = (address_of(&binary)?, address_of(&web)?);
-        let binary_url = url("pulsar", &settings.advertised_address, binary_address.port());
+        let binary_url = url(
+            "pulsar",
+            &settings.advertised_address,
+            binary_address.port(),
+        );
         let web_url = url("http", &settings.advertised_address, web_address.port());
 
         let clock = OsClock::new();
@@ -112,22 +123,42 @@ impl Broker {
         let counters = Arc::new(Counters::default());
         let disk: Arc<dyn world::Disk> = Arc::new(disk);
         let mut store = open_metadata(&disk)?;
-        let urls = first_start::ClusterUrls { web: web_url.clone(), binary: binary_url.clone() };
-        first_start::prepare(&mut store, house::read(&clock).wall, &settings.cluster, &urls)?;
+        let urls = first_start::ClusterUrls {
+            web: web_url.clone(),
+            binary: binary_url.clone(),
+        };
+        first_start::prepare(
+            &mut store,
+            house::read(&clock).wall,
+            &settings.cluster,
+            &urls,
+        )?;
         let instance = store.owner();
         let bookie = open_bookie(Arc::clone(&disk), &settings)?;
-        let journal = Journal::start(&fate, bookie, settings.reader_threads, Arc::clone(&counters))
-            .map_err(StartError::Thread)?;
+        let journal = Journal::start(
+            &fate,
+            bookie,
+            settings.reader_threads,
+            Arc::clone(&counters),
+        )
+        .map_err(StartError::Thread)?;
         let metadata = Arc::new(MetadataQueue::default());
-        let metadata_thread =
-            metadata::start(&fate, store, Arc::clone(&metadata), clock.clone(), Arc::clone(&counters))
-                .map_err(StartError::Thread)?;
+        let metadata_thread = metadata::start(
+            &fate,
+            store,
+            Arc::clone(&metadata),
+            clock.clone(),
+            Arc::clone(&counters),
+        )
+        .map_err(StartError::Thread)?;
 
         let house = Arc::new(House {
             session_settings: Arc::new(rooms::session_settings(&settings, &binary_url)),
             gate: Arc::new(AllowAll),
             registry: Arc::new(Registry::default()),
-            desks: (0..settings.shards).map(|_| Arc::new(DeskInbox::default())).collect(),
+            desks: (0..settings.shards)
+                .map(|_| Arc::new(DeskInbox::default()))
+                .collect(),
             counters: Arc::clone(&counters),
             clock: clock.clone(),
             settings,
@@ -159,7 +190,11 @@ impl Broker {
             binary_url,
             web_url,
         });
-        tokio::spawn(listener::listen(Arc::clone(&house), binary, stage.subscribe()));
+        tokio::spawn(listener::listen(
+            Arc::clone(&house),
+            binary,
+            stage.subscribe(),
+        ));
         tokio::spawn(http::serve(pages, web, stage.subscribe()));
         Ok(Broker {
             house,
@@ -202,7 +237,13 @@ impl Broker {
         for desk in &self.house.desks {
             desk.reply([shard::ShardInput::Ask(ShardAsk::Shutdown)]);
         }
-        let Broker { desks, journal, metadata, metadata_thread, .. } = self;
+        let Broker {
+            desks,
+            journal,
+            metadata,
+            metadata_thread,
+            ..
+        } = self;
         let saving = spawn_blocking(move || {
             // Desks first: they still have things to say to the disks.
             for thread in desks {
@@ -222,12 +263,19 @@ impl Broker {
 /// Waits until nobody is connected any more, or the deadline passes.
 async fn say_farewell(registry: &Registry, deadline: Instant) {
     if timeout_at(deadline, registry.emptied()).await.is_err() {
-        tracing::warn!("{} connections did not leave in time and are dropped", registry.connections());
+        tracing::warn!(
+            "{} connections did not leave in time and are dropped",
+            registry.connections()
+        );
     }
 }
 
 async fn bind(host: &str, port: u16, key: &'static str) -> Result<TcpListener, StartError> {
-    let failed = |reason| StartError::Listen { address: format!("{host}:{port}"), key, reason };
+    let failed = |reason| StartError::Listen {
+        address: format!("{host}:{port}"),
+        key,
+        reason,
+    };
     TcpListener::bind((host, port)).await.map_err(failed)
 }
 
@@ -243,7 +291,10 @@ fn open_metadata(disk: &Arc<dyn world::Disk>) -> Result<EmbeddedStore, StartErro
     Ok(EmbeddedStore::open(disk.as_ref(), &settings)?)
 }
 
-fn open_bookie(disk: Arc<dyn world::Disk>, settings: &BrokerSettings) -> Result<Bookie, StartError> {
+fn open_bookie(
+    disk: Arc<dyn world::Disk>,
+    settings: &BrokerSettings,
+) -> Result<Bookie, StartError> {
     let mut dice = OsDice::new().map_err(StartError::Dice)?;
     let mut store_id = [0; 16];
     for part in store_id.chunks_mut(8) {
@@ -269,5 +320,9 @@ fn open_bookie(disk: Arc<dyn world::Disk>, settings: &BrokerSettings) -> Result<
 
 /// `scheme://host:port`, with brackets around an IPv6 address.
 pub fn url(scheme: &str, host: &str, port: u16) -> String {
-    if host.contains(':') { format!("{scheme}://[{host}]:{port}") } else { format!("{scheme}://{host}:{port}") }
+    if host.contains(':') {
+        format!("{scheme}://[{host}]:{port}")
+    } else {
+        format!("{scheme}://{host}:{port}")
+    }
 }

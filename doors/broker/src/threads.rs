@@ -10,8 +10,8 @@
 //! `desk_inbox` says why this cannot stop and cannot grow without bound.
 
 pub mod desk;
-pub mod journal;
 pub mod desk_inbox;
+pub mod journal;
 pub mod metadata;
 pub mod queue;
 

@@ -128,7 +128,12 @@ pub const ACTING: &[Acting] = &[
     Acting {
         key: "dispatcherMaxReadSizeBytes",
         allowed: COUNT,
-        apply: |s, v| set(&mut s.topics.read_bytes_max, positive(v).map(|n| n as usize)),
+        apply: |s, v| {
+            set(
+                &mut s.topics.read_bytes_max,
+                positive(v).map(|n| n as usize),
+            )
+        },
     },
     Acting {
         key: "allowAutoSubscriptionCreation",
@@ -148,12 +153,22 @@ pub const ACTING: &[Acting] = &[
     Acting {
         key: "maxConsumersPerSubscription",
         allowed: COUNT_OR_NONE,
-        apply: |s, v| set(&mut s.topics.consumers_per_subscription_max, count(v).map(|n| n as usize)),
+        apply: |s, v| {
+            set(
+                &mut s.topics.consumers_per_subscription_max,
+                count(v).map(|n| n as usize),
+            )
+        },
     },
     Acting {
         key: "maxSubscriptionsPerTopic",
         allowed: COUNT_OR_NONE,
-        apply: |s, v| set(&mut s.topics.subscriptions_max, count(v).map(|n| n as usize)),
+        apply: |s, v| {
+            set(
+                &mut s.topics.subscriptions_max,
+                count(v).map(|n| n as usize),
+            )
+        },
     },
     Acting {
         key: "dispatcherMaxRoundRobinBatchSize",
@@ -163,7 +178,12 @@ pub const ACTING: &[Acting] = &[
     Acting {
         key: "managedLedgerMaxEntriesPerLedger",
         allowed: COUNT,
-        apply: |s, v| set(&mut s.ledgers.ledger_entries_max, positive(v).map(i64::from)),
+        apply: |s, v| {
+            set(
+                &mut s.ledgers.ledger_entries_max,
+                positive(v).map(i64::from),
+            )
+        },
     },
     Acting {
         key: "managedLedgerMaxSizePerLedgerMbytes",
@@ -173,17 +193,32 @@ pub const ACTING: &[Acting] = &[
     Acting {
         key: "managedLedgerMinLedgerRolloverTimeMinutes",
         allowed: "whole minutes from 0 to 1000000",
-        apply: |s, v| set(&mut s.ledgers.rollover_age_min, within(v, 0, 1_000_000).map(minutes)),
+        apply: |s, v| {
+            set(
+                &mut s.ledgers.rollover_age_min,
+                within(v, 0, 1_000_000).map(minutes),
+            )
+        },
     },
     Acting {
         key: "managedLedgerMaxLedgerRolloverTimeMinutes",
         allowed: MINUTES,
-        apply: |s, v| set(&mut s.ledgers.rollover_age_max, within(v, 1, 1_000_000).map(minutes)),
+        apply: |s, v| {
+            set(
+                &mut s.ledgers.rollover_age_max,
+                within(v, 1, 1_000_000).map(minutes),
+            )
+        },
     },
     Acting {
         key: "managedLedgerCursorMaxEntriesPerLedger",
         allowed: COUNT,
-        apply: |s, v| set(&mut s.ledgers.cursor_ledger_entries_max, positive(v).map(i64::from)),
+        apply: |s, v| {
+            set(
+                &mut s.ledgers.cursor_ledger_entries_max,
+                positive(v).map(i64::from),
+            )
+        },
     },
     Acting {
         key: "defaultRetentionTimeInMinutes",
@@ -281,7 +316,11 @@ fn minutes(number: u64) -> Duration {
 
 /// A limit of retention; `None` inside: there is none.
 fn or_for_ever<T>(text: &str, unit: fn(u64) -> T) -> Option<Option<T>> {
-    if text == "-1" { Some(None) } else { within(text, 0, 1_000_000_000).map(|number| Some(unit(number))) }
+    if text == "-1" {
+        Some(None)
+    } else {
+        within(text, 0, 1_000_000_000).map(|number| Some(unit(number)))
+    }
 }
 
 fn switch(text: &str) -> Option<bool> {

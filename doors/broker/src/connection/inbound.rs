@@ -32,7 +32,11 @@ pub enum Read {
 impl Inbound {
     /// An empty one that refuses frames beyond that size.
     pub fn new(frame_bytes_max: u32) -> Inbound {
-        Inbound { buffer: BytesMut::new(), frame_bytes_max, read_bytes: READ_BYTES_MIN }
+        Inbound {
+            buffer: BytesMut::new(),
+            frame_bytes_max,
+            read_bytes: READ_BYTES_MIN,
+        }
     }
 
     /// Reads once.
@@ -62,7 +66,9 @@ impl Inbound {
     /// send it before it costs memory.
     fn room_wanted(&self) -> usize {
         let missing = missing_bytes(&self.buffer, self.frame_bytes_max).unwrap_or(0);
-        missing.min(self.buffer.len().saturating_mul(2)).max(self.read_bytes)
+        missing
+            .min(self.buffer.len().saturating_mul(2))
+            .max(self.read_bytes)
     }
 
     /// A connection that fills its buffer gets a larger one.

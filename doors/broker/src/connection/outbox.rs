@@ -99,7 +99,9 @@ impl Outbox {
         self.written_bytes += taken as u64;
         let mut left = taken;
         while left > 0 {
-            let Some(first) = self.pieces.front_mut() else { break };
+            let Some(first) = self.pieces.front_mut() else {
+                break;
+            };
             if first.len() > left {
                 first.advance(left);
                 break;
@@ -110,7 +112,10 @@ impl Outbox {
     }
 
     fn settle(&mut self, written: &mut WrittenFrames) {
-        while let Some((_, token)) = self.tokens.pop_front_if(|(end, _)| *end <= self.written_bytes) {
+        while let Some((_, token)) = self
+            .tokens
+            .pop_front_if(|(end, _)| *end <= self.written_bytes)
+        {
             written.add(token);
         }
     }

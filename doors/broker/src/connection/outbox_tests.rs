@@ -11,13 +11,22 @@ use tokio::net::{TcpListener, TcpStream};
 
 async fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap())
+        .await
+        .unwrap();
     (listener.accept().await.unwrap().0, client)
 }
 
 fn send_command() -> BaseCommand {
-    let send = CommandSend { producer_id: Some(1), sequence_id: Some(2), ..CommandSend::default() };
-    BaseCommand { r#type: Some(pulsar_wire::proto::base_command::Type::Send as i32), cmd: Some(Cmd::Send(send)) }
+    let send = CommandSend {
+        producer_id: Some(1),
+        sequence_id: Some(2),
+        ..CommandSend::default()
+    };
+    BaseCommand {
+        r#type: Some(pulsar_wire::proto::base_command::Type::Send as i32),
+        cmd: Some(Cmd::Send(send)),
+    }
 }
 
 fn with_payload(bytes: usize) -> OutFrame {

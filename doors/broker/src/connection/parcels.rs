@@ -35,8 +35,14 @@ impl Parcels {
         let parcel = match self.open.iter_mut().find(|parcel| parcel.shard == shard) {
             Some(parcel) => parcel,
             None => {
-                self.open.push(Parcel { shard, letters: Vec::new(), entry_bytes: 0 });
-                let Some(parcel) = self.open.last_mut() else { return };
+                self.open.push(Parcel {
+                    shard,
+                    letters: Vec::new(),
+                    entry_bytes: 0,
+                });
+                let Some(parcel) = self.open.last_mut() else {
+                    return;
+                };
                 parcel
             }
         };
@@ -58,7 +64,9 @@ impl Parcels {
     pub fn hand_in(&mut self, house: &House) -> Result<(), DeskGone> {
         self.waiting.extend(self.open.drain(..));
         while self.credit.is_none() {
-            let Some(parcel) = self.waiting.pop_front() else { break };
+            let Some(parcel) = self.waiting.pop_front() else {
+                break;
+            };
             let desk = house.desks.get(parcel.shard).ok_or(DeskGone)?;
             match desk.try_credit(parcel.cost()) {
                 Some(credit) => desk.hand_in(parcel.letters, credit)?,
@@ -79,7 +87,9 @@ impl Parcels {
         };
         let credit = waiting.await;
         self.credit = None;
-        let Some(parcel) = self.waiting.pop_front() else { return Ok(()) };
+        let Some(parcel) = self.waiting.pop_front() else {
+            return Ok(());
+        };
         let desk = house.desks.get(parcel.shard).ok_or(DeskGone)?;
         desk.hand_in(parcel.letters, credit?)
     }

@@ -17,26 +17,45 @@ pub struct Answer {
 impl Answer {
     /// 200 with plain text.
     pub fn text(body: String) -> Answer {
-        Answer { status: 200, content_type: "text/plain; charset=utf-8", body }
+        Answer {
+            status: 200,
+            content_type: "text/plain; charset=utf-8",
+            body,
+        }
     }
 
     /// 200 with Prometheus' text format.
     pub fn metrics(body: String) -> Answer {
-        Answer { status: 200, content_type: "text/plain; version=0.0.4; charset=utf-8", body }
+        Answer {
+            status: 200,
+            content_type: "text/plain; version=0.0.4; charset=utf-8",
+            body,
+        }
     }
 
     /// 200 with JSON.
     pub fn json(value: &impl Serialize) -> Answer {
         match serde_json::to_string(value) {
-            Ok(body) => Answer { status: 200, content_type: "application/json", body },
-            Err(error) => Answer::refused(500, &format!("the answer cannot be written as JSON: {error}")),
+            Ok(body) => Answer {
+                status: 200,
+                content_type: "application/json",
+                body,
+            },
+            Err(error) => Answer::refused(
+                500,
+                &format!("the answer cannot be written as JSON: {error}"),
+            ),
         }
     }
 
     /// An error, in Pulsar's form.
     pub fn refused(status: u16, reason: &str) -> Answer {
         let body = json!({"reason": reason}).to_string();
-        Answer { status, content_type: "application/json", body }
+        Answer {
+            status,
+            content_type: "application/json",
+            body,
+        }
     }
 
     /// A topic's refusal, with the status that Pulsar has for it.
@@ -56,8 +75,12 @@ impl Answer {
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.body));
-        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        response.headers_mut().insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(self.content_type),
+        );
         response
     }
 }

@@ -27,12 +27,29 @@ impl Pages {
 
     fn doors(&self, lines: &mut Lines) {
         let counters = &self.house.counters;
-        lines.add("pulsar_active_connections", Kind::Gauge, &[], self.house.registry.connections());
+        lines.add(
+            "pulsar_active_connections",
+            Kind::Gauge,
+            &[],
+            self.house.registry.connections(),
+        );
         for (name, counter) in [
-            ("pulsar_connection_created_total_count", &counters.connections_opened),
-            ("pulsar_connection_create_success_count", &counters.connections_opened),
-            ("pulsar_connection_create_fail_count", &counters.connections_refused),
-            ("pulsar_connection_closed_total_count", &counters.connections_closed),
+            (
+                "pulsar_connection_created_total_count",
+                &counters.connections_opened,
+            ),
+            (
+                "pulsar_connection_create_success_count",
+                &counters.connections_opened,
+            ),
+            (
+                "pulsar_connection_create_fail_count",
+                &counters.connections_refused,
+            ),
+            (
+                "pulsar_connection_closed_total_count",
+                &counters.connections_closed,
+            ),
             ("hulse_read_bytes_total", &counters.bytes_read),
             ("hulse_written_bytes_total", &counters.bytes_written),
             ("hulse_desk_inputs_total", &counters.desk_inputs),
@@ -46,7 +63,9 @@ impl Pages {
         let mut totals = Totals::default();
         for (number, desk) in self.house.desks.iter().enumerate() {
             let answer = self.asks.ask(desk, |id| ShardAsk::Figures { id }).await;
-            let Some(ShardAnswer::Figures { topics, logs, .. }) = answer else { continue };
+            let Some(ShardAnswer::Figures { topics, logs, .. }) = answer else {
+                continue;
+            };
             for topic in &topics {
                 topic_lines(topic, lines);
                 totals.add(topic);
@@ -101,38 +120,112 @@ fn topic_lines(figures: &TopicFigures, lines: &mut Lines) {
     let stats = &figures.stats;
     let namespace = figures.topic.namespace().as_str();
     let labels = [("namespace", namespace), ("topic", figures.topic.as_str())];
-    let of_all = |figure: fn(&topic::SubscriptionStats) -> u64| stats.subscriptions.iter().map(figure).sum::<u64>();
+    let of_all = |figure: fn(&topic::SubscriptionStats) -> u64| {
+        stats.subscriptions.iter().map(figure).sum::<u64>()
+    };
     for (name, kind, value) in [
-        ("pulsar_producers_count", Kind::Gauge, stats.producers.len() as u64),
-        ("pulsar_subscriptions_count", Kind::Gauge, stats.subscriptions.len() as u64),
-        ("pulsar_consumers_count", Kind::Gauge, of_all(|s| s.consumers.len() as u64)),
+        (
+            "pulsar_producers_count",
+            Kind::Gauge,
+            stats.producers.len() as u64,
+        ),
+        (
+            "pulsar_subscriptions_count",
+            Kind::Gauge,
+            stats.subscriptions.len() as u64,
+        ),
+        (
+            "pulsar_consumers_count",
+            Kind::Gauge,
+            of_all(|s| s.consumers.len() as u64),
+        ),
         ("pulsar_in_messages_total", Kind::Counter, stats.messages_in),
         ("pulsar_in_bytes_total", Kind::Counter, stats.bytes_in),
-        ("pulsar_out_messages_total", Kind::Counter, of_all(|s| s.messages_out)),
-        ("pulsar_out_bytes_total", Kind::Counter, of_all(|s| s.bytes_out)),
-        ("pulsar_msg_backlog", Kind::Gauge, of_all(|s| s.backlog_entries)),
-        ("hulse_publish_failures_total", Kind::Counter, stats.publish_failures),
+        (
+            "pulsar_out_messages_total",
+            Kind::Counter,
+            of_all(|s| s.messages_out),
+        ),
+        (
+            "pulsar_out_bytes_total",
+            Kind::Counter,
+            of_all(|s| s.bytes_out),
+        ),
+        (
+            "pulsar_msg_backlog",
+            Kind::Gauge,
+            of_all(|s| s.backlog_entries),
+        ),
+        (
+            "hulse_publish_failures_total",
+            Kind::Counter,
+            stats.publish_failures,
+        ),
     ] {
         lines.add(name, kind, &labels, value);
     }
     for subscription in &stats.subscriptions {
-        let labels = [labels[0], labels[1], ("subscription", subscription.name.as_str())];
+        let labels = [
+            labels[0],
+            labels[1],
+            ("subscription", subscription.name.as_str()),
+        ];
         for (name, kind, value) in [
-            ("pulsar_subscription_back_log", Kind::Gauge, subscription.backlog_entries),
-            ("pulsar_subscription_back_log_no_delayed", Kind::Gauge, subscription.backlog_entries),
-            ("pulsar_subscription_unacked_messages", Kind::Gauge, subscription.unacked_messages),
+            (
+                "pulsar_subscription_back_log",
+                Kind::Gauge,
+                subscription.backlog_entries,
+            ),
+            (
+                "pulsar_subscription_back_log_no_delayed",
+                Kind::Gauge,
+                subscription.backlog_entries,
+            ),
+            (
+                "pulsar_subscription_unacked_messages",
+                Kind::Gauge,
+                subscription.unacked_messages,
+            ),
             (
                 "pulsar_subscription_blocked_on_unacked_messages",
                 Kind::Gauge,
                 u64::from(subscription.blocked_on_unacked),
             ),
-            ("pulsar_subscription_consumers_count", Kind::Gauge, subscription.consumers.len() as u64),
-            ("hulse_subscription_out_messages_total", Kind::Counter, subscription.messages_out),
-            ("hulse_subscription_out_bytes_total", Kind::Counter, subscription.bytes_out),
-            ("hulse_subscription_acks_ignored_total", Kind::Counter, subscription.acks_ignored),
-            ("hulse_subscription_damaged_entries_total", Kind::Counter, subscription.damaged_entries_met),
-            ("hulse_cursor_saves_total", Kind::Counter, subscription.cursor_saves),
-            ("hulse_cursor_save_failures_total", Kind::Counter, subscription.cursor_save_failures),
+            (
+                "pulsar_subscription_consumers_count",
+                Kind::Gauge,
+                subscription.consumers.len() as u64,
+            ),
+            (
+                "hulse_subscription_out_messages_total",
+                Kind::Counter,
+                subscription.messages_out,
+            ),
+            (
+                "hulse_subscription_out_bytes_total",
+                Kind::Counter,
+                subscription.bytes_out,
+            ),
+            (
+                "hulse_subscription_acks_ignored_total",
+                Kind::Counter,
+                subscription.acks_ignored,
+            ),
+            (
+                "hulse_subscription_damaged_entries_total",
+                Kind::Counter,
+                subscription.damaged_entries_met,
+            ),
+            (
+                "hulse_cursor_saves_total",
+                Kind::Counter,
+                subscription.cursor_saves,
+            ),
+            (
+                "hulse_cursor_save_failures_total",
+                Kind::Counter,
+                subscription.cursor_save_failures,
+            ),
         ] {
             lines.add(name, kind, &labels, value);
         }

@@ -21,7 +21,10 @@ pub struct Lines {
 impl Lines {
     /// An empty page.
     pub fn new(cluster: &str) -> Lines {
-        Lines { cluster: escape(cluster), families: BTreeMap::new() }
+        Lines {
+            cluster: escape(cluster),
+            families: BTreeMap::new(),
+        }
     }
 
     /// The labels that every sample has, as they stand between the braces.
@@ -30,8 +33,17 @@ impl Lines {
     }
 
     /// Adds a sample.
-    pub fn add(&mut self, name: &'static str, kind: Kind, labels: &[(&str, &str)], value: impl Display) {
-        let (_, samples) = self.families.entry(name).or_insert_with(|| (kind, String::new()));
+    pub fn add(
+        &mut self,
+        name: &'static str,
+        kind: Kind,
+        labels: &[(&str, &str)],
+        value: impl Display,
+    ) {
+        let (_, samples) = self
+            .families
+            .entry(name)
+            .or_insert_with(|| (kind, String::new()));
         // Writing to a string cannot fail.
         let _ = write!(samples, "{name}{{cluster=\"{}\"", self.cluster);
         for (label, text) in labels {
@@ -55,5 +67,7 @@ impl Lines {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
 }

@@ -26,7 +26,10 @@ impl Pages {
         }
         match self.children(format!("/admin/policies/{tenant}")).await {
             Ok(names) => {
-                let names: Vec<String> = names.into_iter().map(|name| format!("{tenant}/{name}")).collect();
+                let names: Vec<String> = names
+                    .into_iter()
+                    .map(|name| format!("{tenant}/{name}"))
+                    .collect();
                 Answer::json(&names)
             }
             Err(answer) => answer,
@@ -44,12 +47,16 @@ impl Pages {
             Ok(false) => return Answer::refused(404, &format!("Namespace {name} does not exist")),
             Err(answer) => return answer,
         }
-        let is_non_persistent =
-            query.split('&').any(|pair| pair.eq_ignore_ascii_case("mode=NON_PERSISTENT"));
+        let is_non_persistent = query
+            .split('&')
+            .any(|pair| pair.eq_ignore_ascii_case("mode=NON_PERSISTENT"));
         if is_non_persistent {
             return Answer::json(&[""; 0]);
         }
-        match self.children(format!("/managed-ledgers/{name}/persistent")).await {
+        match self
+            .children(format!("/managed-ledgers/{name}/persistent"))
+            .await
+        {
             Ok(names) => {
                 let topics: Vec<String> = names
                     .iter()
@@ -63,24 +70,39 @@ impl Pages {
     }
 
     async fn exists(&self, path: String) -> Result<bool, Answer> {
-        match self.read_metadata(MetadataRequest::Get { ticket: 0, path }).await {
-            Some(MetadataReply::Got { result: Ok(found), .. }) => Ok(found.is_some()),
-            Some(MetadataReply::Got { result: Err(error), .. }) => Err(Answer::refused(500, &error.to_string())),
+        match self
+            .read_metadata(MetadataRequest::Get { ticket: 0, path })
+            .await
+        {
+            Some(MetadataReply::Got {
+                result: Ok(found), ..
+            }) => Ok(found.is_some()),
+            Some(MetadataReply::Got {
+                result: Err(error), ..
+            }) => Err(Answer::refused(500, &error.to_string())),
             _ => Err(no_answer()),
         }
     }
 
     async fn children(&self, path: String) -> Result<Vec<String>, Answer> {
-        match self.read_metadata(MetadataRequest::Children { ticket: 0, path }).await {
-            Some(MetadataReply::Children { result: Ok(names), .. }) => Ok(names),
-            Some(MetadataReply::Children { result: Err(error), .. }) => {
-                Err(Answer::refused(500, &error.to_string()))
-            }
+        match self
+            .read_metadata(MetadataRequest::Children { ticket: 0, path })
+            .await
+        {
+            Some(MetadataReply::Children {
+                result: Ok(names), ..
+            }) => Ok(names),
+            Some(MetadataReply::Children {
+                result: Err(error), ..
+            }) => Err(Answer::refused(500, &error.to_string())),
             _ => Err(no_answer()),
         }
     }
 }
 
 fn no_answer() -> Answer {
-    Answer::refused(503, "the metadata store does not answer in time: is the disk stuck?")
+    Answer::refused(
+        503,
+        "the metadata store does not answer in time: is the disk stuck?",
+    )
 }

@@ -39,7 +39,10 @@ fn producer_json(producer: &ProducerStats) -> Value {
 
 fn subscription_json(subscription: &SubscriptionStats) -> Value {
     let active = subscription.active.and_then(|(session, id)| {
-        subscription.consumers.iter().find(|c| c.session == session && c.consumer_id == id)
+        subscription
+            .consumers
+            .iter()
+            .find(|c| c.session == session && c.consumer_id == id)
     });
     json!({
         "type": subscription.kind.map(kind_name),
@@ -86,11 +89,19 @@ fn kind_name(kind: SubscriptionType) -> &'static str {
 }
 
 fn pairs(metadata: &[(String, String)]) -> Value {
-    metadata.iter().map(|(key, value)| (key.clone(), Value::from(value.clone()))).collect::<Map<_, _>>().into()
+    metadata
+        .iter()
+        .map(|(key, value)| (key.clone(), Value::from(value.clone())))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 fn average(bytes: u64, messages: u64) -> f64 {
-    if messages == 0 { 0.0 } else { bytes as f64 / messages as f64 }
+    if messages == 0 {
+        0.0
+    } else {
+        bytes as f64 / messages as f64
+    }
 }
 
 /// ISO 8601 in UTC, as Pulsar writes it.
@@ -107,11 +118,16 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
@@ -125,6 +141,9 @@ mod tests {
         assert_eq!(when(WallTime(0)), "1970-01-01T00:00:00.000Z");
         assert_eq!(when(WallTime(951_782_399_999)), "2000-02-28T23:59:59.999Z");
         assert_eq!(when(WallTime(951_868_800_000)), "2000-03-01T00:00:00.000Z");
-        assert_eq!(when(WallTime(1_709_164_800_000)), "2024-02-29T00:00:00.000Z");
+        assert_eq!(
+            when(WallTime(1_709_164_800_000)),
+            "2024-02-29T00:00:00.000Z"
+        );
     }
 }

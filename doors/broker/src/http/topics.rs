@@ -23,12 +23,17 @@ impl TopicPath<'_> {
             "persistent" => Domain::Persistent,
             "non-persistent" => Domain::NonPersistent,
             other => {
-                let text = format!("Invalid topic domain '{other}': expected persistent or non-persistent");
+                let text = format!(
+                    "Invalid topic domain '{other}': expected persistent or non-persistent"
+                );
                 return Err(Answer::refused(412, &text));
             }
         };
         let local = url_decode(self.topic).ok_or_else(|| {
-            Answer::refused(412, &format!("'{}' is not a URL-encoded topic name", self.topic))
+            Answer::refused(
+                412,
+                &format!("'{}' is not a URL-encoded topic name", self.topic),
+            )
         })?;
         TopicName::from_parts(domain, self.tenant, self.namespace, &local)
             .map_err(|error| Answer::refused(412, &error.to_string()))
@@ -62,7 +67,9 @@ impl Pages {
             Ok(topic) => topic,
             Err(answer) => return answer,
         };
-        let may_create = query.split('&').any(|pair| pair == "checkAllowAutoCreation=true");
+        let may_create = query
+            .split('&')
+            .any(|pair| pair == "checkAllowAutoCreation=true");
         match self.finder.find(topic, may_create).await {
             Ok(partitions) => Answer::json(&json!({"partitions": partitions, "deleted": false})),
             Err(refusal) => Answer::refusal(&refusal),
@@ -78,9 +85,24 @@ impl Pages {
         let Some(desk) = self.house.desks.get(self.house.shard_of(&topic)) else {
             return Answer::refused(503, "the broker is shutting down");
         };
-        match self.asks.ask(desk, |id| ShardAsk::Topic { id, topic: topic.clone() }).await {
-            Some(ShardAnswer::Topic { figures: Some(figures), .. }) => Answer::json(&super::topic_stats::topic_json(&figures.stats)),
-            Some(_) => Answer::refused(404, &format!("Topic {topic} not found: it does not exist, or nobody has used it since the start")),
+        match self
+            .asks
+            .ask(desk, |id| ShardAsk::Topic {
+                id,
+                topic: topic.clone(),
+            })
+            .await
+        {
+            Some(ShardAnswer::Topic {
+                figures: Some(figures),
+                ..
+            }) => Answer::json(&super::topic_stats::topic_json(&figures.stats)),
+            Some(_) => Answer::refused(
+                404,
+                &format!(
+                    "Topic {topic} not found: it does not exist, or nobody has used it since the start"
+                ),
+            ),
             None => Answer::refused(503, "the topic's desk does not answer in time"),
         }
     }

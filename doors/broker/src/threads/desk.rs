@@ -35,8 +35,15 @@ pub struct DeskPremises {
 }
 
 /// Starts the thread. It ends when `Shutdown` was asked and all is saved.
-pub fn start(fate: &Fate, number: usize, shard: Shard, premises: DeskPremises) -> io::Result<JoinHandle<()>> {
-    fate.spawn(&format!("hulse-desk-{number}"), move || premises.work(shard))
+pub fn start(
+    fate: &Fate,
+    number: usize,
+    shard: Shard,
+    premises: DeskPremises,
+) -> io::Result<JoinHandle<()>> {
+    fate.spawn(&format!("hulse-desk-{number}"), move || {
+        premises.work(shard)
+    })
 }
 
 impl DeskPremises {
@@ -56,7 +63,9 @@ impl DeskPremises {
             if inputs.is_empty() {
                 continue;
             }
-            leaving |= inputs.iter().any(|input| matches!(input, ShardInput::Ask(ShardAsk::Shutdown)));
+            leaving |= inputs
+                .iter()
+                .any(|input| matches!(input, ShardInput::Ask(ShardAsk::Shutdown)));
             add(&self.counters.desk_inputs, inputs.len() as u64);
             let began = Instant::now();
             shard.turn(now, &mut inputs, &mut outputs);
@@ -70,7 +79,8 @@ impl DeskPremises {
     fn hand_out(&self, outputs: &mut ShardOutputs) {
         // The disk first: it takes longest.
         if !outputs.bookie.is_empty() {
-            self.journal.send(std::mem::take(&mut outputs.bookie), &self.inbox);
+            self.journal
+                .send(std::mem::take(&mut outputs.bookie), &self.inbox);
         }
         if !outputs.metadata.is_empty() {
             let requests = std::mem::take(&mut outputs.metadata);

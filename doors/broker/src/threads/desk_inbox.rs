@@ -67,8 +67,12 @@ impl Default for DeskInbox {
 impl DeskInbox {
     /// What letters with so many bytes of entries cost. Never more than a desk has to give.
     pub fn cost(letters: usize, entry_bytes: usize) -> u32 {
-        let bytes = letters.saturating_mul(LETTER_BYTES).saturating_add(entry_bytes);
-        u32::try_from(bytes).unwrap_or(LETTER_BYTES_MAX).min(LETTER_BYTES_MAX)
+        let bytes = letters
+            .saturating_mul(LETTER_BYTES)
+            .saturating_add(entry_bytes);
+        u32::try_from(bytes)
+            .unwrap_or(LETTER_BYTES_MAX)
+            .min(LETTER_BYTES_MAX)
     }
 
     /// Takes credit if there is some right now and nobody waits for it.
@@ -78,7 +82,10 @@ impl DeskInbox {
 
     /// Waits for credit; first come, first served.
     pub async fn credit(self: Arc<Self>, cost: u32) -> Result<Credit, DeskGone> {
-        Arc::clone(&self.credit).acquire_many_owned(cost).await.map_err(|_| DeskGone)
+        Arc::clone(&self.credit)
+            .acquire_many_owned(cost)
+            .await
+            .map_err(|_| DeskGone)
     }
 
     /// Hands in letters with the credit taken for them.
@@ -106,23 +113,37 @@ impl DeskInbox {
 
     /// Waits until there is something to take, or the deadline passes; then moves all replies into `into`, and behind
     /// them as many letters as a turn may have, if letters are wanted.
-    pub fn take(&self, into: &mut Vec<ShardInput>, letters_wanted: bool, deadline: Option<Instant>) {
+    pub fn take(
+        &self,
+        into: &mut Vec<ShardInput>,
+        letters_wanted: bool,
+        deadline: Option<Instant>,
+    ) {
         let mut lanes = self.lock();
         while lanes.replies.is_empty() && (lanes.letters.is_empty() || !letters_wanted) {
             let Some(deadline) = deadline else {
-                lanes = self.changed.wait(lanes).unwrap_or_else(PoisonError::into_inner);
+                lanes = self
+                    .changed
+                    .wait(lanes)
+                    .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            lanes = self.changed.wait_timeout(lanes, left).unwrap_or_else(PoisonError::into_inner).0;
+            lanes = self
+                .changed
+                .wait_timeout(lanes, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         into.append(&mut lanes.replies);
         let mut taken = 0;
         while letters_wanted && taken < LETTERS_PER_TURN_MAX {
-            let Some((letters, credit)) = lanes.letters.pop_front() else { break };
+            let Some((letters, credit)) = lanes.letters.pop_front() else {
+                break;
+            };
             taken += letters.len();
             into.extend(letters);
             drop(credit);

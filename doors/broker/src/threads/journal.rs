@@ -52,10 +52,17 @@ pub struct JournalDoor {
 
 impl Journal {
     /// Starts the threads over a bookie that was just opened.
-    pub fn start(fate: &Fate, bookie: Bookie, reader_threads: u32, counters: Arc<Counters>) -> io::Result<Journal> {
+    pub fn start(
+        fate: &Fate,
+        bookie: Bookie,
+        reader_threads: u32,
+        counters: Arc<Counters>,
+    ) -> io::Result<Journal> {
         let door = JournalDoor {
             work: Arc::default(),
-            reads: (0..reader_threads.max(1)).map(|_| Queue::default()).collect(),
+            reads: (0..reader_threads.max(1))
+                .map(|_| Queue::default())
+                .collect(),
             backlog_bytes: Arc::default(),
         };
         let spare_calls = Arc::new(Queue::default());
@@ -77,7 +84,11 @@ impl Journal {
             tidied: Instant::now(),
         };
         threads.push(fate.spawn("hulse-journal", move || thread.work())?);
-        Ok(Journal { door, spare_calls, threads })
+        Ok(Journal {
+            door,
+            spare_calls,
+            threads,
+        })
     }
 
     /// Where requests go in.
@@ -178,7 +189,9 @@ impl JournalThread {
             let began = Instant::now();
             let replies = self.bookie.turn(std::mem::take(&mut batch.requests));
             self.counters.journal_commit.record(began.elapsed());
-            self.door.backlog_bytes.fetch_sub(batch.bytes, Ordering::Relaxed);
+            self.door
+                .backlog_bytes
+                .fetch_sub(batch.bytes, Ordering::Relaxed);
             batch.hand_back(replies);
         }
         if let Some(poison) = self.bookie.poison() {
@@ -214,7 +227,10 @@ struct Batch {
 
 impl Batch {
     fn add(&mut self, requests: Vec<BookieRequest>, bytes: u64, desk: Arc<DeskInbox>) {
-        let known = self.desks.iter().position(|other| Arc::ptr_eq(other, &desk));
+        let known = self
+            .desks
+            .iter()
+            .position(|other| Arc::ptr_eq(other, &desk));
         let place = known.unwrap_or_else(|| {
             self.desks.push(desk);
             self.desks.len() - 1
@@ -232,9 +248,16 @@ impl Batch {
     /// The bookie answers all appends in their order, then all others in theirs.
     fn hand_back(&self, replies: Vec<BookieReply>) {
         // Invariant: one reply for each request, or a desk would wait for good.
-        assert_eq!(replies.len(), self.appends.len() + self.others.len(), "replies of the bookie");
+        assert_eq!(
+            replies.len(),
+            self.appends.len() + self.others.len(),
+            "replies of the bookie"
+        );
         let mut of_desks: Vec<Vec<ShardInput>> = self.desks.iter().map(|_| Vec::new()).collect();
-        for (reply, place) in replies.into_iter().zip(self.appends.iter().chain(&self.others)) {
+        for (reply, place) in replies
+            .into_iter()
+            .zip(self.appends.iter().chain(&self.others))
+        {
             if let Some(own) = of_desks.get_mut(*place) {
                 own.push(ShardInput::Bookie(reply));
             }
@@ -259,7 +282,9 @@ fn prepare_segments(spares: &Spares, calls: &Queue<()>) {
     while calls.take(&mut waiting, None) == Taken::Open {
         waiting.clear();
         if let Err(error) = spares.prepare() {
-            tracing::warn!("no segment could be prepared ahead: {error}; commits that need one wait for it, or fail");
+            tracing::warn!(
+                "no segment could be prepared ahead: {error}; commits that need one wait for it, or fail"
+            );
         }
     }
 }

@@ -43,10 +43,18 @@ pub fn start(
     counters: Arc<Counters>,
 ) -> io::Result<JoinHandle<()>> {
     let witness = fate.clone();
-    fate.spawn("hulse-metadata", move || work(store, &queue, &clock, &counters, &witness))
+    fate.spawn("hulse-metadata", move || {
+        work(store, &queue, &clock, &counters, &witness)
+    })
 }
 
-fn work(mut store: EmbeddedStore, queue: &MetadataQueue, clock: &os_world::OsClock, counters: &Counters, fate: &Fate) {
+fn work(
+    mut store: EmbeddedStore,
+    queue: &MetadataQueue,
+    clock: &os_world::OsClock,
+    counters: &Counters,
+    fate: &Fate,
+) {
     let mut parcels = Vec::new();
     while queue.take(&mut parcels, None) == Taken::Open {
         let mut requests = Vec::new();

@@ -27,7 +27,13 @@ pub enum Taken {
 
 impl<T> Default for Queue<T> {
     fn default() -> Queue<T> {
-        Queue { state: Mutex::new(State { waiting: Vec::new(), closed: false }), changed: Condvar::new() }
+        Queue {
+            state: Mutex::new(State {
+                waiting: Vec::new(),
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        }
     }
 }
 
@@ -58,14 +64,21 @@ impl<T> Queue<T> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.closed {
             let Some(deadline) = deadline else {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         let ended = state.closed && state.waiting.is_empty();
         into.append(&mut state.waiting);

@@ -37,7 +37,9 @@ fn a_queue_gives_all_that_waits_in_order_and_then_ends() {
 fn a_take_ends_at_its_deadline_with_nothing() {
     let queue: Queue<u8> = Queue::default();
     let mut taken = Vec::new();
-    let past = Instant::now().checked_sub(Duration::from_secs(1)).unwrap_or_else(Instant::now);
+    let past = Instant::now()
+        .checked_sub(Duration::from_secs(1))
+        .unwrap_or_else(Instant::now);
     assert_eq!(queue.take(&mut taken, Some(past)), Taken::Open);
     assert!(taken.is_empty());
 }

@@ -1,0 +1,7 @@
+//! The real program: what it says, serves, keeps and survives.
+
+mod command_line;
+mod pages;
+mod round_trips;
+mod start_and_stop;
+mod support;
