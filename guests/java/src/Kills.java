@@ -1,8 +1,9 @@
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -33,7 +34,10 @@ public final class Kills {
 
     static final List<Track> tracks = new ArrayList<>();
     static final List<String> violations = new ArrayList<>();
-    static final Set<MessageId> ackConfirmed = ConcurrentHashMap.newKeySet();
+    /** The acknowledgements that were confirmed, each with the round and the moment in which it was. */
+    static final Map<MessageId, String> ackConfirmed = new ConcurrentHashMap<>();
+    static volatile String round = "round 0";
+    static volatile long roundBegan = System.nanoTime();
     static final AtomicInteger unconfirmedSends = new AtomicInteger();
 
     static void violation(String text) {
@@ -46,9 +50,10 @@ public final class Kills {
 
     static void receivedOne(int producer, int number, MessageId id) {
         // By message id: a producer that did not get its receipt sends again, and the copy is another message.
-        if (ackConfirmed.contains(id)) {
-            violation("message " + producer + "/" + number + " (" + id + ") came again after its acknowledgement was"
-                    + " confirmed");
+        String confirmed = ackConfirmed.get(id);
+        if (confirmed != null) {
+            violation("message " + producer + "/" + number + " (" + id + ") came again in " + moment()
+                    + " after its acknowledgement was confirmed in " + confirmed);
         }
         Track track = tracks.get(producer);
         synchronized (track) {
@@ -88,9 +93,11 @@ public final class Kills {
             }
             threads.add(receiver(consumer, receiving));
             threads.forEach(Thread::start);
-            for (int round = 1; round <= count && violations.isEmpty(); round++) {
+            for (int at = 1; at <= count && violations.isEmpty(); at++) {
                 Thread.sleep(20 + dice.nextInt(180)); // the moment of the kill, not a synchronisation
                 broker.kill();
+                round = "round " + at;
+                roundBegan = System.nanoTime();
                 broker.start();
                 awaitProgress();
             }
@@ -149,14 +156,26 @@ public final class Kills {
                     int producer = Integer.parseInt(parts[0]);
                     int number = Integer.parseInt(parts[1]);
                     receivedOne(producer, number, message.getMessageId());
-                    consumer.acknowledgeAsync(message)
-                            .thenRun(() -> ackConfirmed.add(message.getMessageId()));
+                    CompletableFuture<Void> ack = consumer.acknowledgeAsync(message);
+                    // Without a connection the client answers itself, and sends nothing: at once, or when it meets
+                    // the loss while it flushes (PersistentAcknowledgmentsGroupingTracker). No receipt that.
+                    if (!ack.isDone()) {
+                        ack.thenRun(() -> {
+                            if (consumer.isConnected()) {
+                                ackConfirmed.put(message.getMessageId(), moment());
+                            }
+                        });
+                    }
                 } catch (Exception problem) {
                     violation("the consumer failed: " + problem);
                     return;
                 }
             }
         }, "receiver");
+    }
+
+    static String moment() {
+        return round + " after " + (System.nanoTime() - roundBegan) / 1000 + " us";
     }
 
     static boolean allArrived() {
