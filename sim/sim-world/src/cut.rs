@@ -62,6 +62,13 @@ pub(crate) fn settle(state: &mut State, dice: &mut dyn Dice) {
             settle_file(inode, &state.graveyard, dice);
         }
     }
+    for (path, node) in &state.names.now {
+        if let Node::File(inode) = node
+            && let Some(inode) = state.inodes.get_mut(inode)
+        {
+            path.clone_into(&mut inode.path);
+        }
+    }
     let gone: Vec<usize> = state
         .inodes
         .keys()

@@ -269,10 +269,7 @@ impl Disk for SimDisk {
         });
         // Its blocks may be given to another file at once, while the name still waits to go.
         let bytes = state.inodes.get(&inode).map(|inode| inode.now.clone());
-        state.graveyard.extend(bytes);
-        if state.graveyard.len() > 4 {
-            state.graveyard.remove(0);
-        }
+        state.keep_stale(bytes.unwrap_or_default());
         said(verdict)
     }
 

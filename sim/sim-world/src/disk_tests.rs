@@ -64,6 +64,29 @@ fn the_power_goes_with_a_chosen_operation_which_can_be_asked_for() {
 }
 
 #[test]
+fn a_file_goes_by_the_name_that_the_cut_left_it() {
+    let disk = SimDisk::new();
+    synced_file(&disk, "a", b"hello");
+    let undone = (0..100).any(|seed| {
+        disk.rename("a", "b").unwrap();
+        disk.restart(&mut SimDice::new(seed));
+        let undone = disk.exists("a").unwrap();
+        if !undone {
+            disk.rename("b", "a").unwrap();
+            disk.sync_dir("").unwrap();
+        }
+        undone
+    });
+    assert!(undone, "some cut undoes the rename");
+    disk.cut_when(Box::new(|operation| {
+        assert_eq!(operation.path, "a");
+        false
+    }));
+    let file = disk.open("a", OpenHow::ReadWrite).unwrap();
+    file.write_at(&[b"x"], 0).unwrap();
+}
+
+#[test]
 fn unsynced_blocks_are_old_or_new_each_on_its_own() {
     let all = outcomes(
         |disk| {

@@ -108,10 +108,15 @@ impl State {
     /// A file's blocks go back to the disk, with what is in them.
     pub(crate) fn bury(&mut self, index: usize) {
         if let Some(inode) = self.inodes.remove(&index) {
-            self.graveyard.push(inode.now);
-            if self.graveyard.len() > GRAVES_MAX {
-                self.graveyard.remove(0);
-            }
+            self.keep_stale(inode.now);
+        }
+    }
+
+    /// Remembers bytes that may show up in blocks of other files.
+    pub(crate) fn keep_stale(&mut self, bytes: Vec<u8>) {
+        self.graveyard.push(bytes);
+        if self.graveyard.len() > GRAVES_MAX {
+            self.graveyard.remove(0);
         }
     }
 

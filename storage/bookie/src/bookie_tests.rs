@@ -157,7 +157,7 @@ fn forgotten_ledgers_give_their_segments_back_and_old_records_never_pass() {
 }
 
 #[test]
-fn a_reader_holds_on_to_what_it_reads() {
+fn removing_a_ledger_leaves_its_neighbours_in_a_segment_alone() {
     let disk = SimDisk::new();
     let mut bookie = open(&disk);
     fill(&mut bookie, 1, 0..40);

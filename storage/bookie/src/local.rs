@@ -9,8 +9,8 @@
 //! ([`OWN_TICKETS`]), so that its metadata replies can be told from those of others that ask the same store;
 //! askers use tickets without that bit.
 //!
-//! **Memory.** One [`Step`] for each unanswered request, so as much as the asker leaves unanswered; one
-//! [`Writer`] for each open ledger; one number for each ledger taken over while its writer was in this
+//! **Memory.** One step for each unanswered request, so as much as the asker leaves unanswered; one
+//! writer for each open ledger; one number for each ledger taken over while its writer was in this
 //! process. Bodies pass through.
 
 use std::collections::{BTreeMap, BTreeSet};

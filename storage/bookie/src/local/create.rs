@@ -19,19 +19,22 @@ pub const COUNTER_PATH: &str = "/hulse/next-ledger-id";
 /// Ids taken at once.
 const BLOCK: i64 = 1000;
 
+/// A ledger's custom metadata.
+type Custom = Vec<(String, Vec<u8>)>;
+
 /// Ids taken and not used, and who waits for one.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     next: i64,
     end: i64,
-    waiting: VecDeque<(Ticket, Vec<(String, Vec<u8>)>)>,
+    waiting: VecDeque<(Ticket, Custom)>,
 }
 
 impl LocalLedgerStore {
     pub(super) fn create(
         &mut self,
         ticket: Ticket,
-        custom: Vec<(String, Vec<u8>)>,
+        custom: Custom,
         effects: &mut Vec<LocalEffect>,
     ) {
         let someone_waits = !self.ids.waiting.is_empty();
