@@ -132,10 +132,9 @@ fn unicode_escape(rest: &mut Peekable<Chars<'_>>, line: usize) -> Result<char, B
 
 fn utf16_unit(rest: &mut Peekable<Chars<'_>>, line: usize) -> Result<(u32, String), BadEscape> {
     let digits: String = rest.by_ref().take(4).collect();
-    if digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-        if let Ok(unit) = u32::from_str_radix(&digits, 16) {
-            return Ok((unit, digits));
-        }
+    let is_hex = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_hex && let Ok(unit) = u32::from_str_radix(&digits, 16) {
+        return Ok((unit, digits));
     }
     Err(BadEscape {
         line,

@@ -23,10 +23,7 @@ fn send_command() -> BaseCommand {
         sequence_id: Some(2),
         ..CommandSend::default()
     };
-    BaseCommand {
-        r#type: Some(pulsar_wire::proto::base_command::Type::Send as i32),
-        cmd: Some(Cmd::Send(send)),
-    }
+    BaseCommand::new(Cmd::Send(send))
 }
 
 fn with_payload(bytes: usize) -> OutFrame {

@@ -9,12 +9,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+/// A place in the line for credit.
+type CreditToCome = Pin<Box<dyn Future<Output = Result<Credit, DeskGone>> + Send>>;
+
 /// Letters in the order in which they were written, cut into batches by desk.
 #[derive(Default)]
 pub struct Parcels {
     open: Vec<Parcel>,
     waiting: VecDeque<Parcel>,
-    credit: Option<Pin<Box<dyn Future<Output = Result<Credit, DeskGone>> + Send>>>,
+    credit: Option<CreditToCome>,
 }
 
 /// A batch for one desk.
