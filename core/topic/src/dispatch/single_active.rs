@@ -64,7 +64,8 @@ impl Subscription {
         }
     }
 
-    /// The new active consumer has waited long enough: begins after the acks that came meanwhile.
+    /// The new active consumer has waited long enough. It begins after the mark, as since the change nothing was read
+    /// for it; what was acknowledged meanwhile is skipped.
     pub(crate) fn begin_active_when_due(&mut self, turn: &mut Turn<'_>) {
         if self
             .active
@@ -72,7 +73,6 @@ impl Subscription {
             .is_some_and(|at| at <= turn.now.moment)
         {
             self.active.allowed_at = None;
-            self.rewind();
             self.tell_who_is_active(turn);
         }
     }

@@ -273,3 +273,14 @@ fn an_ack_set_larger_than_any_batch_is_refused() {
         Some(RefusalCode::NotAllowedError)
     );
 }
+
+#[test]
+fn what_was_acknowledged_while_a_record_was_on_its_way_is_not_on_disk_with_it() {
+    let mut world = consumer(2, Shared);
+    world.prompt_log = false;
+    world.ack_with(1, 1, Some(1), Individual, at(0), None);
+    world.ack(1, 1, &[at(1)]);
+    world.answer(0);
+    assert_eq!(world.topic.stats().subscriptions[0].durable_mark, at(0));
+    assert!(matches!(world.asked()[..], [LogRequest::Trim { up_to }] if *up_to == at(0)));
+}

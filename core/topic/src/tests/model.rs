@@ -90,7 +90,8 @@ impl Model {
         let session = u64::from(which) % CONSUMERS + 1;
         match what % 16 {
             0..=2 => self.publish(which, how),
-            3..=6 => self.answer(which),
+            3..=5 => self.answer(which),
+            6 => self.quiet_down(),
             7 => self.join(session),
             8 => self.leave(session, how),
             9 => self.flow(session, u32::from(how % 6) + 1),
@@ -136,6 +137,21 @@ impl Model {
         if !answerable.is_empty() {
             self.world
                 .answer(answerable[usize::from(which) % answerable.len()]);
+        }
+    }
+
+    /// The log and the connections catch up, so that whatever still waits waits for nothing.
+    fn quiet_down(&mut self) {
+        loop {
+            self.listen();
+            for session in 1..=CONSUMERS {
+                self.written(session);
+            }
+            self.listen();
+            if self.world.log.requests.is_empty() {
+                return;
+            }
+            self.answer(0);
         }
     }
 
