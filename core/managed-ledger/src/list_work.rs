@@ -108,13 +108,6 @@ impl ManagedLedger {
         } else if !self.waiting.is_empty() {
             return self.create(now, 0, effects);
         }
-        if matches!(self.phase, Phase::Closing)
-            && let Some(current) = &mut self.current
-            && !current.is_ending()
-        {
-            current.end();
-            return self.advance(now, effects);
-        }
         let trim = self.trim(now);
         if trim.count > 0 || self.unlisted {
             for gone in self.list.ledgers.drain(..trim.count) {
