@@ -31,6 +31,8 @@ pub use settings::BrokerSettings;
 #[cfg(test)]
 mod fate_tests;
 #[cfg(test)]
+mod first_start_tests;
+#[cfg(test)]
 mod page_tests;
 #[cfg(test)]
 mod registry_tests;

@@ -16,4 +16,6 @@ pub mod metadata;
 pub mod queue;
 
 #[cfg(test)]
+mod journal_tests;
+#[cfg(test)]
 mod queue_tests;
