@@ -144,10 +144,21 @@ impl Connection {
         self.obey();
         self.hand_in_rest().await;
         self.house.registry.leave(self.id, self.peer.ip());
-        add(&self.house.counters.connections_closed, 1);
+        self.count();
         if matches!(end, End::Closed(_)) {
             linger(self.socket).await;
         }
+    }
+
+    fn count(&self) {
+        let (counters, own) = (&self.house.counters, self.session.counters());
+        add(&counters.connections_closed, 1);
+        add(&counters.requests_ignored, own.requests_ignored);
+        add(&counters.sends_dropped, own.sends_dropped);
+        add(
+            &counters.acks_of_unreadable_entries,
+            own.acks_of_unreadable_entries,
+        );
     }
 
     async fn converse(&mut self) -> End {

@@ -16,6 +16,12 @@ pub struct Counters {
     pub bytes_read: AtomicU64,
     /// Bytes written to clients.
     pub bytes_written: AtomicU64,
+    /// ACK, FLOW and REDELIVER that were passed over; counted when their connection ends.
+    pub requests_ignored: AtomicU64,
+    /// SENDs of producers that had just been closed; counted when their connection ends.
+    pub sends_dropped: AtomicU64,
+    /// Acks by which clients said that they could not read an entry; counted when their connection ends.
+    pub acks_of_unreadable_entries: AtomicU64,
     /// How long the turns of desks took.
     pub desk_turn: Histogram,
     /// Inputs that desks took.

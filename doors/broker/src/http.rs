@@ -7,6 +7,7 @@ mod answer;
 mod metrics;
 pub(crate) mod metrics_lines;
 mod namespaces;
+mod rates;
 mod topic_stats;
 mod topics;
 
@@ -16,6 +17,8 @@ use crate::finder::Finder;
 use crate::house::House;
 use crate::threads::journal::JournalDoor;
 use crate::threads::metadata::{Asker, MetadataParcel, MetadataQueue};
+pub use rates::Rates;
+
 use answer::Answer;
 use axum::Router;
 use axum::extract::State;
@@ -48,6 +51,8 @@ pub struct Pages {
     pub binary_url: String,
     /// Where clients find these pages.
     pub web_url: String,
+    /// For the metrics page.
+    pub rates: Rates,
 }
 
 /// Serves until the process leaves.

@@ -189,6 +189,7 @@ impl Broker {
             journal: journal.door(),
             binary_url,
             web_url,
+            rates: http::Rates::default(),
         });
         tokio::spawn(listener::listen(
             Arc::clone(&house),

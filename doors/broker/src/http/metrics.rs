@@ -5,6 +5,7 @@ use super::answer::Answer;
 use super::metrics_lines::{Kind, Lines};
 use crate::counters::get;
 use shard::{ShardAnswer, ShardAsk, TopicFigures};
+use std::collections::BTreeMap;
 
 impl Pages {
     pub(super) async fn metrics_page(&self) -> Answer {
@@ -53,6 +54,12 @@ impl Pages {
             ("hulse_read_bytes_total", &counters.bytes_read),
             ("hulse_written_bytes_total", &counters.bytes_written),
             ("hulse_desk_inputs_total", &counters.desk_inputs),
+            ("hulse_requests_ignored_total", &counters.requests_ignored),
+            ("hulse_sends_dropped_total", &counters.sends_dropped),
+            (
+                "hulse_acks_of_unreadable_entries_total",
+                &counters.acks_of_unreadable_entries,
+            ),
         ] {
             lines.add(name, Kind::Counter, &[], get(counter));
         }
@@ -61,6 +68,7 @@ impl Pages {
     /// Figures of all topics in memory. A desk that does not answer is left out; the health page tells of it.
     async fn topics(&self, lines: &mut Lines) {
         let mut totals = Totals::default();
+        let mut counted = BTreeMap::new();
         for (number, desk) in self.house.desks.iter().enumerate() {
             let answer = self.asks.ask(desk, |id| ShardAsk::Figures { id }).await;
             let Some(ShardAnswer::Figures { topics, logs, .. }) = answer else {
@@ -69,6 +77,7 @@ impl Pages {
             for topic in &topics {
                 topic_lines(topic, lines);
                 totals.add(topic);
+                counted.insert(topic.topic.clone(), counts(&topic.stats));
             }
             let shard = number.to_string();
             for (name, kind, value) in [
@@ -80,6 +89,21 @@ impl Pages {
                 ("hulse_ledger_trims_total", Kind::Counter, logs.trims),
             ] {
                 lines.add(name, kind, &[("shard", &shard)], value);
+            }
+        }
+        for (topic, rates) in self.rates.look(self.house.now().moment, counted) {
+            let labels = [
+                ("namespace", topic.namespace().as_str()),
+                ("topic", topic.as_str()),
+            ];
+            let names = [
+                "pulsar_rate_in",
+                "pulsar_throughput_in",
+                "pulsar_rate_out",
+                "pulsar_throughput_out",
+            ];
+            for (name, rate) in names.into_iter().zip(rates) {
+                lines.add(name, Kind::Gauge, &labels, rate);
             }
         }
         for (name, value) in [
@@ -114,6 +138,18 @@ impl Totals {
             self.backlog += subscription.backlog_entries;
         }
     }
+}
+
+/// Messages and bytes, in and out.
+fn counts(stats: &topic::TopicStats) -> super::rates::Totals {
+    let out =
+        |figure: fn(&topic::SubscriptionStats) -> u64| stats.subscriptions.iter().map(figure).sum();
+    [
+        stats.messages_in,
+        stats.bytes_in,
+        out(|s| s.messages_out),
+        out(|s| s.bytes_out),
+    ]
 }
 
 fn topic_lines(figures: &TopicFigures, lines: &mut Lines) {
