@@ -201,7 +201,7 @@ impl Subscription {
                     .map(|entry| entry.position)
                     .max(damaged.iter().max().copied());
                 let before = self.reader.read_to;
-                self.reader.read_to = before.max(last.unwrap_or(until));
+                self.reader.read_to = before.max(last.map_or(until, |last| last.min(until)));
                 let wanted = entries
                     .into_iter()
                     .filter(|entry| entry.position > before && entry.position <= until);
@@ -212,7 +212,10 @@ impl Subscription {
                 for position in &positions {
                     self.replay.forget_position(*position);
                 }
-                self.replay.held.extend(entries);
+                let wanted = entries
+                    .into_iter()
+                    .filter(|entry| positions.binary_search(&entry.position).is_ok());
+                self.replay.held.extend(wanted);
             }
         }
     }

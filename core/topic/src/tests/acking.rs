@@ -284,3 +284,13 @@ fn what_was_acknowledged_while_a_record_was_on_its_way_is_not_on_disk_with_it() 
     assert_eq!(world.topic.stats().subscriptions[0].durable_mark, at(0));
     assert!(matches!(world.asked()[..], [LogRequest::Trim { up_to }] if *up_to == at(0)));
 }
+
+#[test]
+fn being_woken_early_loses_no_moment() {
+    let mut world = consumer(1, Shared);
+    world.ack(1, 1, &[at(0)]);
+    let due = world.wake_at.take();
+    assert!(due.is_some());
+    world.input(crate::TopicInput::TimeCame);
+    assert_eq!(world.wake_at, due);
+}

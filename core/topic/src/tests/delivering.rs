@@ -356,3 +356,33 @@ fn letters_of_unknown_consumers_are_ignored() {
     world.ack(1, 1, &[at(0)]);
     assert_eq!(world.heard(), []);
 }
+
+#[test]
+fn a_log_that_says_more_than_it_was_asked_is_not_believed() {
+    let mut world = World::new();
+    world.publish_many(3);
+    world.topic.max_read_position = at(1);
+    world.consumer(1, 1, Exclusive);
+    world.prompt_log = false;
+    world.flow(1, 1, 10);
+    let [LogRequest::Read { ticket, .. }] = world.asked()[..] else {
+        panic!("no read")
+    };
+    let ticket = *ticket;
+    world.log.requests.clear();
+    let stored = |(position, body): (&Position, &bytes::Bytes)| letters::StoredEntry {
+        position: *position,
+        body: body.clone(),
+    };
+    let entries = world.log.entries.iter().map(stored).collect();
+    world.reply(letters::LogReply::Read {
+        ticket,
+        result: Ok(entries),
+        damaged: Vec::new(),
+    });
+    assert_eq!(world.got_entries(1), [0, 1]);
+    world.topic.max_read_position = Position::LATEST;
+    world.prompt_log = true;
+    world.flow(1, 1, 1);
+    assert_eq!(world.got_entries(1), [2]);
+}

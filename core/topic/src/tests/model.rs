@@ -94,6 +94,7 @@ impl Model {
             6 => self.quiet_down(),
             7 => self.join(session),
             8 => self.leave(session, how),
+            9 if how >= 192 => self.flow(session, 50),
             9 => self.flow(session, u32::from(how % 6) + 1),
             10 | 11 => self.ack(session, how, what >= 128),
             12 => self.redeliver(session, how),

@@ -381,3 +381,14 @@ fn an_initial_subscription_is_not_created_where_that_is_switched_off() {
     );
     assert!(world.log.cursors.is_empty());
 }
+
+#[test]
+fn who_waits_for_the_name_of_a_producer_that_was_thrown_out_is_not_forgotten() {
+    let mut world = World::new();
+    clash(&mut world);
+    world.log.appends_to_fail = 1;
+    world.publish(1, 1, 0);
+    world.heard();
+    world.tell(1, TopicLetter::SessionGone);
+    assert_eq!(world.heard(), [(2, ready(1, "a"))]);
+}

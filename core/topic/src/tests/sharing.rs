@@ -337,3 +337,34 @@ fn epochs_mean_nothing_here() {
     world.flow(1, 1, 1);
     assert_eq!(world.got(1)[0].epoch, None);
 }
+
+#[test]
+fn the_better_level_takes_turns_while_the_worse_looks_on() {
+    let mut world = two_consumers(0);
+    let mut add = subscribe(1, Shared);
+    add.priority_level = 1;
+    world.subscribe(3, add);
+    for session in 1..=3 {
+        world.flow(session, 1, 100);
+    }
+    for sequence_id in 0..4 {
+        world.publish(900, 1, sequence_id);
+    }
+    assert_eq!(world.got_entries(1), [0, 2]);
+    assert_eq!(world.got_entries(2), [1, 3]);
+    assert_eq!(world.got_entries(3), NOTHING);
+}
+
+#[test]
+fn what_is_acknowledged_leaves_nothing_behind() {
+    let mut world = two_consumers(0);
+    world.flow(1, 1, 1);
+    world.publish_entry(900, 1, 0, chunk_entry("m", 0, 2));
+    world.publish_entry(900, 1, 0, chunk_entry("m", 1, 2));
+    world.flow(2, 1, 1);
+    world.redeliver(1, 1, &[at(0)], None);
+    world.heard();
+    world.ack(2, 1, &[at(0), at(1)]);
+    assert_eq!(world.topic.stats().subscriptions[0].replay_entries, 0);
+    assert_eq!(world.topic.subscriptions["sub"].replay.count(at(0)), 0);
+}
