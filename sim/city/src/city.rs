@@ -17,7 +17,7 @@ use crate::transcript::{LineSink, Transcript};
 use crate::violation::Violation;
 use sim_world::{SimDice, SimDisk};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vocabulary::{Moment, SessionId};
@@ -44,6 +44,9 @@ pub struct City {
     /// Whether the house is being opened, for those who watch the disk.
     opening: Arc<AtomicBool>,
     syncs: Arc<Mutex<Counts>>,
+    skips_syncs: bool,
+    /// Syncs left out so far.
+    skips: Arc<AtomicU64>,
 }
 
 /// What may go wrong besides what clients do of their own accord: out of 1000 acts of a client, so many times.
@@ -53,6 +56,8 @@ pub struct Mischief {
     pub broken_links: u64,
     /// The process is killed.
     pub kills: u64,
+    /// The process is told to stop.
+    pub stops: u64,
     /// The power goes.
     pub power_cuts: u64,
 }
@@ -82,6 +87,7 @@ enum Event {
     Letters(u32, SessionId),
     SessionWake(u32, SessionId),
     Arrival(u64, Way),
+    DesksShutDown(u32),
     SeatWake(usize),
     SeatConnects(usize),
     SeatActs(usize),
@@ -122,6 +128,8 @@ impl City {
             calm: false,
             opening: Arc::new(AtomicBool::new(false)),
             syncs: Arc::new(Mutex::new(Counts::default())),
+            skips_syncs: false,
+            skips: Arc::new(AtomicU64::new(0)),
         };
         city.say(format!("seed {seed}: {:?}", city.plan));
         city.heap.put_after(Duration::ZERO, Event::HouseOpens);
@@ -214,23 +222,33 @@ impl City {
         &self.transcript
     }
 
-    /// Syncs for which `skip` is true of their names do nothing from now on, and say that they did.
-    pub fn skip_syncs(&self, skip: impl Fn(&str) -> bool + Send + 'static) {
-        let opening = Arc::clone(&self.opening);
-        self.disk.disable_sync(Box::new(move |what| {
-            name_of_sync(what, opening.load(Ordering::Relaxed)).is_some_and(|name| skip(&name))
-        }));
+    /// Syncs of this name do nothing from now on, and say that they did; the power goes mostly soon after one.
+    pub fn skip_syncs(&mut self, name: String) {
+        self.skips_syncs = true;
+        let skips = Arc::clone(&self.skips);
+        self.watch_syncs(move |sync| {
+            let skipped = sync == name;
+            skips.fetch_add(u64::from(skipped), Ordering::Relaxed);
+            skipped
+        });
     }
 
     /// Counts every sync by name, from now on.
     pub fn count_syncs(&mut self) {
         let counted = Arc::clone(&self.syncs);
-        self.skip_syncs(move |name| {
+        self.watch_syncs(move |name| {
             if let Ok(mut counts) = counted.lock() {
                 counts.add(&format!("sync: {name}"));
             }
             false
         });
+    }
+
+    fn watch_syncs(&self, skip: impl Fn(&str) -> bool + Send + 'static) {
+        let opening = Arc::clone(&self.opening);
+        self.disk.disable_sync(Box::new(move |what| {
+            name_of_sync(what, opening.load(Ordering::Relaxed)).is_some_and(|name| skip(&name))
+        }));
     }
 
     /// What the topics say of themselves, for a report.
@@ -264,6 +282,7 @@ impl City {
                 self.with_house(|house, now| house.metadata_turn(now))
             }
             Event::PrepareSegment(life) if life == self.life => self.prepare_segment(),
+            Event::DesksShutDown(life) if life == self.life => self.shut_down_desks(),
             Event::Letters(life, session) if life == self.life => {
                 self.with_house(|house, now| house.letters_came(session, now));
             }
@@ -274,6 +293,7 @@ impl City {
             _ => return Ok(()),
         }
         self.notice_outage()?;
+        self.notice_end()?;
         self.do_what_house_wants()
     }
 

@@ -11,7 +11,7 @@ use bookie::{Bookie, BookieReader, BookieRequest};
 use metadata_store::{EmbeddedStore, MetadataReply, MetadataRequest};
 use session::SessionSettings;
 use sessions::Visit;
-use shard::{Shard, ShardInput, ShardOutputs};
+use shard::{Shard, ShardAsk, ShardInput, ShardOutputs};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use vocabulary::hash::murmur3_32;
@@ -51,6 +51,7 @@ pub struct House {
     metadata_inbox: Vec<(usize, MetadataRequest)>,
     visits: BTreeMap<SessionId, Visit>,
     session_settings: Arc<SessionSettings>,
+    shutting_down: bool,
     wants: Vec<Want>,
 }
 
@@ -162,6 +163,35 @@ impl House {
         for (asker, reply) in askers.into_iter().zip(replies) {
             self.tell_desk(asker, ShardInput::Metadata(reply));
         }
+    }
+
+    /// Desks tell everyone, save everything and let go of their topics.
+    pub fn shut_down_desks(&mut self) {
+        self.shutting_down = true;
+        for number in 0..self.shards.len() {
+            self.tell_desk(number, ShardInput::Ask(ShardAsk::Shutdown));
+        }
+    }
+
+    /// Whether the house is shutting down and nothing is in memory that is not saved.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.shutting_down
+            && self
+                .shards
+                .iter()
+                .all(|desk| desk.inbox.is_empty() && desk.shard.is_idle())
+    }
+
+    /// The last thing a process does.
+    ///
+    /// # Errors
+    /// The disk said no.
+    pub fn close_log(&mut self) -> Result<(), String> {
+        self.bookie
+            .close()
+            .map(drop)
+            .map_err(|error| error.to_string())
     }
 
     /// Which entry waits though somebody has permits, if any; to be asked when nothing is under way.

@@ -122,12 +122,14 @@ impl Plan {
     fn place_producers(&mut self, dice: &mut SimDice) {
         let producers = self.topics.len() + dice.below(2) as usize;
         for number in 0..producers {
+            let batch_max = [1, 3, 8][dice.below(3) as usize];
             let producer = ProducerPlan {
                 number,
                 topic: number % self.topics.len(),
-                batch_max: [1, 3, 8][dice.below(3) as usize],
+                batch_max,
                 pending_max: 1 + dice.below(6) as usize,
-                message_bytes: [10, 100, 1500][dice.below(3) as usize],
+                // A batch fits into an entry of the smallest segment.
+                message_bytes: [10, 100, 2400 / batch_max as usize][dice.below(3) as usize],
                 has_name: dice.chance(1, 2),
             };
             let seat = dice.below(self.seats.len() as u64) as usize;

@@ -5,23 +5,31 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use world::Dice;
 
-/// Kinds of operations that are rare beside writing and syncing entries, and are chosen on purpose.
-const RARE_KINDS: [&str; 16] = [
+/// Kinds of operations that a cut is aimed at, so that the rare ones are hit as often as the common ones.
+const KINDS: [&str; 24] = [
     "create log/segments/*.prep",
     "write log/segments/*.prep",
     "sync log/segments/*.prep",
     "rename log/segments/*.prep",
+    "remove log/segments/*.prep",
     "write log/segments/*.spare",
     "sync log/segments/*.spare",
     "rename log/segments/*.spare",
-    "sync directory log/segments",
-    "sync directory of the root",
-    "remove log/segments/*.seg",
-    "rename log/segments/*.seg",
+    "remove log/segments/*.spare",
+    "write log/segments/*.seg",
+    "write log/segments/*.seg",
+    "sync log/segments/*.seg",
+    "sync log/segments/*.seg",
     "set_len log/segments/*.seg",
-    "write log/MANIFEST.new",
+    "rename log/segments/*.seg",
+    "remove log/segments/*.seg",
+    "sync directory log/segments",
+    "sync directory log",
+    "create log/MANIFEST.new",
     "sync log/MANIFEST.new",
     "rename log/MANIFEST.new",
+    "write metadata.redb",
+    "sync metadata.redb",
     "set_len metadata.redb",
 ];
 
@@ -32,27 +40,39 @@ pub enum Cut {
     After(u64),
     /// After so many more of that kind.
     AfterOfKind(u64, &'static str),
-    /// After so many more of any kind but entries written and synced in peace.
-    AfterOfMetadata(u64),
+    /// After so many more from the next sync that is left out.
+    AfterSkip(u64),
 }
 
 impl Cut {
     /// One that a seed chooses.
     pub fn roll(dice: &mut dyn Dice) -> Cut {
-        match dice.below(10) {
+        match dice.below(8) {
             // Early: the opening itself is cut.
-            0..=2 => Cut::After(dice.below(60)),
-            3..=5 => Cut::After(dice.below(400)),
-            6 => Cut::AfterOfMetadata(dice.below(120)),
+            0..=1 => Cut::After(dice.below(60)),
+            2 => Cut::After(dice.below(400)),
             _ => {
-                let kind = RARE_KINDS[dice.below(RARE_KINDS.len() as u64) as usize];
-                Cut::AfterOfKind(dice.below(3), kind)
+                let kind = KINDS[dice.below(KINDS.len() as u64) as usize];
+                Cut::AfterOfKind(dice.below(4), kind)
             }
         }
     }
 
-    /// From now on the disk waits for that operation.
-    pub fn arm(&self, disk: &SimDisk) {
+    /// One that is sure to come soon, if anything is written at all.
+    pub fn soon(dice: &mut dyn Dice) -> Cut {
+        Cut::After(dice.below(60))
+    }
+
+    /// One that follows a sync that is left out.
+    pub fn after_skip(dice: &mut dyn Dice) -> Cut {
+        let most = [2, 8, 30, 200][dice.below(4) as usize];
+        Cut::AfterSkip(dice.below(most))
+    }
+
+    /// From now on the disk waits for that operation. `skips` counts the syncs that were left out.
+    pub fn arm(&self, disk: &SimDisk, skips: &Arc<AtomicU64>) {
+        let skips = Arc::clone(skips);
+        let skipped_before = skips.load(Ordering::Relaxed);
         let left = Arc::new(AtomicU64::new(0));
         let cut = self.clone();
         let count = move |matches: bool, after: u64| {
@@ -61,7 +81,7 @@ impl Cut {
         disk.cut_when(Box::new(move |operation| match cut {
             Cut::After(after) => count(true, after),
             Cut::AfterOfKind(after, kind) => count(name_of(operation) == kind, after),
-            Cut::AfterOfMetadata(after) => count(operation.path.starts_with("metadata"), after),
+            Cut::AfterSkip(after) => count(skips.load(Ordering::Relaxed) > skipped_before, after),
         }));
     }
 }
@@ -88,35 +108,31 @@ pub fn name_of(operation: &DiskOp) -> String {
 /// it out changes nothing.
 #[must_use]
 pub fn name_of_sync(what: &SyncWhat, while_opening: bool) -> Option<String> {
-    let call = match what.kind {
-        SyncKind::Dir => {
-            let (verb, path) = what.last_change.as_deref()?.split_once(' ')?;
-            format!(
-                "sync_dir {} ({verb} {})",
-                directory(&what.path),
-                sort_of(path)
-            )
-        }
-        kind => {
-            let place = match (what.first_dirty_byte?, what.reaches_end) {
-                (0, true) => "all of it",
-                (0, false) => "its beginning",
-                (_, false) => "its middle",
-                (_, true) => "its end",
-            };
-            let call = if kind == SyncKind::Data {
-                "sync_data"
-            } else {
-                "sync_all"
-            };
-            format!("{call} {} ({place})", sort_of(&what.path))
-        }
-    };
-    Some(if while_opening {
-        format!("{call} while opening")
+    if what.kind == SyncKind::Dir {
+        let (verb, path) = what.last_change.as_deref()?.split_once(' ')?;
+        return Some(format!(
+            "sync_dir {} ({verb} {})",
+            directory(&what.path),
+            sort_of(path)
+        ));
+    }
+    what.first_dirty_byte?;
+    let call = if what.kind == SyncKind::Data {
+        "sync_data"
     } else {
-        call
-    })
+        "sync_all"
+    };
+    let sort = sort_of(&what.path);
+    if !sort.ends_with(".seg") {
+        return Some(format!("{call} {sort}"));
+    }
+    let place = if what.reaches_end {
+        "footer"
+    } else {
+        "entries"
+    };
+    let opening = if while_opening { " while opening" } else { "" };
+    Some(format!("{call} {sort} ({place}){opening}"))
 }
 
 fn directory(path: &str) -> &str {
@@ -125,12 +141,12 @@ fn directory(path: &str) -> &str {
 
 /// The path with a star for the name of a numbered file.
 fn sort_of(path: &str) -> String {
-    match path.rsplit_once('/') {
-        Some((directory, name)) => match name.rsplit_once('.') {
-            Some((_, ending)) => format!("{directory}/*.{ending}"),
-            None => path.to_owned(),
-        },
-        None => path.to_owned(),
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name.rsplit_once('.') {
+        Some((number, ending)) if number.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            format!("{directory}/*.{ending}")
+        }
+        _ => path.to_owned(),
     }
 }
 
@@ -168,7 +184,7 @@ mod tests {
         };
         assert_eq!(
             name_of_sync(&what, false).as_deref(),
-            Some("sync_data metadata.redb (its middle)")
+            Some("sync_data metadata.redb")
         );
         assert_eq!(
             name_of_sync(
@@ -180,7 +196,17 @@ mod tests {
             ),
             None
         );
-        let last_change = Some("rename log/segments/01.seg".to_owned());
+        let what = SyncWhat {
+            path: "log/segments/0a.seg".to_owned(),
+            reaches_end: true,
+            ..what
+        };
+        let name = name_of_sync(&what, true);
+        assert_eq!(
+            name.as_deref(),
+            Some("sync_data log/segments/*.seg (footer) while opening")
+        );
+        let last_change = Some("rename segments/01.seg".to_owned());
         let what = SyncWhat {
             kind: SyncKind::Dir,
             path: "segments".to_owned(),
@@ -190,7 +216,7 @@ mod tests {
         let name = name_of_sync(&what, true);
         assert_eq!(
             name.as_deref(),
-            Some("sync_dir segments (rename segments/*.seg) while opening")
+            Some("sync_dir segments (rename segments/*.seg)")
         );
     }
 }

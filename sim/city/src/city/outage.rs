@@ -8,20 +8,40 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use world::Dice;
 
+/// How long clients have to leave when the process stops.
+const FAREWELL: Duration = Duration::from_millis(10);
+
 impl City {
-    /// Lets the power go once: with an operation that the dice choose, or, if that does not come in time, between two.
+    /// Lets the power go once: with an operation that the dice choose, or, if nothing is written for so long, between two.
+    /// Before it, the process may be killed or stopped, so that the cut meets what that left behind.
     ///
     /// # Errors
     /// A promise is broken.
     pub fn live_until_power_cut(&mut self, patience: Duration) -> Result<(), Violation> {
-        let cut = Cut::roll(&mut self.dice);
-        self.say(format!("the power will go: {cut:?}"));
-        cut.arm(&self.disk);
         let before = self.power_cuts();
-        let until = self.heap.now().moment.after(patience);
-        if !self.run_until(until, |city| city.power_cuts() > before)? {
-            self.cut_power_now();
+        if self.dice.chance(1, 3) {
+            let pause = self.a_while(patience / 2);
+            self.run_for(pause)?;
+            match self.dice.below(3) {
+                0 => self.stop_house(),
+                _ => self.kill_house(),
+            }
         }
+        let dice = &mut self.dice;
+        let first = match self.skips_syncs && dice.chance(3, 4) {
+            true => Cut::after_skip(dice),
+            false => Cut::roll(dice),
+        };
+        let second = Cut::soon(dice);
+        for cut in [first, second] {
+            self.say(format!("the power will go: {cut:?}"));
+            cut.arm(&self.disk, &self.skips);
+            let until = self.heap.now().moment.after(patience);
+            if self.run_until(until, |city| city.power_cuts() > before)? {
+                return Ok(());
+            }
+        }
+        self.cut_power_now();
         Ok(())
     }
 
@@ -46,6 +66,42 @@ impl City {
         self.say("the process is killed");
         self.disk.kill();
         self.house_dies();
+    }
+
+    /// The process is told to stop: it takes leave of clients, saves everything, closes the log.
+    pub fn stop_house(&mut self) {
+        if self.house.is_none() {
+            return;
+        }
+        self.counts.add("stops begun");
+        self.say("the process is told to stop");
+        self.with_house(House::take_leave);
+        self.heap
+            .put_after(FAREWELL, Event::DesksShutDown(self.life));
+    }
+
+    /// Clients had their time to leave.
+    pub(super) fn shut_down_desks(&mut self) {
+        self.with_house(|house, _| house.shut_down_desks());
+    }
+
+    /// If all desks have saved everything, the log is closed and the process ends.
+    pub(super) fn notice_end(&mut self) -> Result<(), Violation> {
+        if !self.house.as_ref().is_some_and(House::is_idle) {
+            return Ok(());
+        }
+        let closed = self.house.as_mut().map(House::close_log);
+        if self.disk.is_off() {
+            return self.notice_outage();
+        }
+        if let Some(Err(why)) = closed {
+            return Err(Violation::new("the log closes", why));
+        }
+        self.counts.add("stops");
+        self.say("the process ends in good order");
+        self.disk.kill();
+        self.house_dies();
+        Ok(())
     }
 
     pub(super) fn open_house(&mut self) -> Result<(), Violation> {

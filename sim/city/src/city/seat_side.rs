@@ -147,6 +147,8 @@ impl City {
         }
         if self.dice.chance(self.mischief.kills, 1000) {
             self.kill_house();
+        } else if self.dice.chance(self.mischief.stops, 1000) {
+            self.stop_house();
         } else if self.dice.chance(self.mischief.power_cuts, 1000) {
             self.cut_power_now();
         }

@@ -55,7 +55,8 @@ impl House {
             metadata,
             metadata_inbox: Vec::new(),
             visits: BTreeMap::new(),
-            session_settings: Arc::new(session_settings()),
+            session_settings: Arc::new(session_settings(plan)),
+            shutting_down: false,
             wants: Vec::new(),
         };
         for number in 0..plan.shards {
@@ -82,8 +83,10 @@ fn log_settings(plan: &Plan) -> LogSettings {
     }
 }
 
-fn session_settings() -> SessionSettings {
+fn session_settings(plan: &Plan) -> SessionSettings {
     SessionSettings {
+        // A segment takes no larger entry.
+        max_message_size: plan.segment_bytes / 4,
         liveness_probe_timeout: Duration::from_millis(200),
         pending_publishes_max: 4,
         ..SessionSettings::advertising("pulsar://localhost:6650".to_owned(), None)

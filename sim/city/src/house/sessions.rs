@@ -61,6 +61,13 @@ impl House {
         self.visits.remove(&id);
     }
 
+    /// The process is told to stop: sessions take leave of their topics and clients.
+    pub fn take_leave(&mut self, now: Now) {
+        let ids: Vec<SessionId> = self.visits.keys().copied().collect();
+        ids.into_iter()
+            .for_each(|id| self.tell_session(id, SessionInput::ShutdownBegan, now));
+    }
+
     /// Letters of desks are handed to their session.
     pub fn letters_came(&mut self, id: SessionId, now: Now) {
         let Some(visit) = self.visits.get_mut(&id) else {

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub const CUTS_PER_SEED: u64 = 10;
 
 /// How long life goes on at most until a power cut.
-const PATIENCE: Duration = Duration::from_millis(250);
+const PATIENCE: Duration = Duration::from_millis(120);
 
 /// How long the city lives before all mischief ends.
 pub const CITY_LIFE: Duration = Duration::from_secs(3);
@@ -65,6 +65,7 @@ pub fn tell(seed: u64, shards: Option<usize>, story: &Story, sink: Option<LineSi
         Story::Life => Mischief {
             broken_links: 6,
             kills: 1,
+            stops: 1,
             power_cuts: 1,
         },
         _ => Mischief {
@@ -105,8 +106,7 @@ fn go_through(city: &mut City, story: &Story) -> Result<(), Violation> {
         }
         Story::Cuts(cuts) => *cuts,
         Story::CutsWithout(cuts, name) => {
-            let name = name.clone();
-            city.skip_syncs(move |sync| sync == name);
+            city.skip_syncs(name.clone());
             *cuts
         }
         Story::ListSyncs(cuts) => {

@@ -19,13 +19,13 @@ impl Seat {
                     Some(consumer.subscribe())
                 }
                 State::Away => None,
-                State::In if !around.calm && around.dice.chance(1, 40) => {
+                State::In if !around.calm && around.dice.chance(1, 150) => {
                     consumer.state = State::Leaving;
                     around.counts.add("consumers closed");
                     Some(ClientAsk::CloseConsumer(consumer.id))
                 }
                 State::In if consumer.held.is_empty() => None,
-                State::In if !around.calm && around.dice.chance(1, 12) => {
+                State::In if !around.calm && around.dice.chance(1, 30) => {
                     Some(consumer.ask_again(around))
                 }
                 State::In if around.calm || around.dice.chance(1, 2) => {

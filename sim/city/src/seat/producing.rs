@@ -120,7 +120,7 @@ impl Seat {
             {
                 continue;
             }
-            if around.dice.chance(1, 60) {
+            if around.dice.chance(1, 100) {
                 producer.state = State::Closing;
                 around.counts.add("producers closed");
                 let ask = ClientAsk::CloseProducer(producer.id);
