@@ -50,6 +50,9 @@ pub fn tour(place: &Place, report: &mut Report) -> Result<()> {
 
 fn play(place: &Place, python: &str, blocks: &[Block]) -> Result<()> {
     let folder = place.scratch("readme")?;
+    // The reader stands in the repository, where cargo builds into target/release.
+    std::fs::create_dir_all(folder.join("target/release"))?;
+    std::os::unix::fs::symlink(place.release("hulse"), folder.join("target/release/hulse"))?;
     let mut broker = None;
     let mut at = 0;
     while let Some(block) = blocks.get(at) {
