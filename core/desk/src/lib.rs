@@ -30,7 +30,7 @@ pub enum DeskInput {
         /// What it said.
         reply: LogReply,
     },
-    /// The moment asked for with [`DeskEffect::WakeAt`] is here (or earlier: then nothing happens).
+    /// The moment asked for with [`Desk::wake_at`] is here (or earlier: then nothing happens).
     TimeCame,
     /// The process is about to end: tell everyone, save everything.
     ShutdownBegan,

@@ -1,3 +1,4 @@
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -35,6 +36,10 @@ public final class Kills {
 
     static final List<Track> tracks = new ArrayList<>();
     static final List<String> violations = new ArrayList<>();
+    /** What came last, for the reader of a violation. */
+    static final ArrayDeque<String> recent = new ArrayDeque<>();
+    static final int RECENT = 50_000;
+    static final int SHOWN = 10;
     /** The acknowledgements that were confirmed, each with the round and the moment in which it was. */
     static final Map<MessageId, String> ackConfirmed = new ConcurrentHashMap<>();
     /** Which life of the broker this is. */
@@ -47,13 +52,40 @@ public final class Kills {
 
     static void violation(String text) {
         synchronized (violations) {
+            if (violations.isEmpty()) {
+                tellWhatCameBefore();
+            }
             if (violations.size() < 20) {
                 violations.add(text);
             }
         }
     }
 
+    /** The last messages, and all that came of the same entry and its neighbours. */
+    static void tellWhatCameBefore() {
+        synchronized (recent) {
+            String last = recent.isEmpty() ? "" : recent.peekLast();
+            String[] entry = last.replaceAll(".*\\(([0-9]+):([0-9]+):.*", "$1 $2").split(" ");
+            int at = 0;
+            for (String line : recent) {
+                boolean near = recent.size() - at++ <= SHOWN;
+                for (int offset = -1; offset <= 1 && entry.length == 2; offset++) {
+                    near |= line.contains("(" + entry[0] + ":" + (Long.parseLong(entry[1]) + offset) + ":");
+                }
+                if (near) {
+                    System.out.println("before that: " + line);
+                }
+            }
+        }
+    }
+
     static void receivedOne(int producer, int number, MessageId id) {
+        synchronized (recent) {
+            recent.add(producer + "/" + number + " (" + id + ") in " + moment() + (dead ? ", left over" : ""));
+            if (recent.size() > RECENT) {
+                recent.removeFirst();
+            }
+        }
         // By message id: a producer that did not get its receipt sends again, and the copy is another message.
         String confirmed = ackConfirmed.get(id);
         if (confirmed != null) {
