@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(600);
-const JAVA_VERSION: &str = "4.0.8";
+const JAVA_VERSION: &str = "4.0.13";
 
 /// A client that can be run.
 struct Guest {

@@ -1,4 +1,4 @@
-//! When each topic wants to be woken: one moment a topic, the earliest it asked for.
+//! When each topic wants to be woken: one moment a topic, the one it asked for last.
 
 use foldhash::fast::FixedState;
 use std::collections::{BTreeSet, HashMap};
@@ -12,20 +12,11 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Asks for `topic` to be woken at `moment`; an earlier wish of the same topic stays.
+    /// Asks for `topic` to be woken at `moment`, in place of what it asked for before.
     pub(crate) fn set(&mut self, topic: &TopicName, moment: Moment) {
-        match self.by_topic.get_mut(topic) {
-            Some(set) if *set <= moment => {}
-            Some(set) => {
-                self.by_moment.remove(&(*set, topic.clone()));
-                *set = moment;
-                self.by_moment.insert((moment, topic.clone()));
-            }
-            None => {
-                self.by_topic.insert(topic.clone(), moment);
-                self.by_moment.insert((moment, topic.clone()));
-            }
-        }
+        self.forget(topic);
+        self.by_topic.insert(topic.clone(), moment);
+        self.by_moment.insert((moment, topic.clone()));
     }
 
     /// Forgets what `topic` asked for.

@@ -133,11 +133,11 @@ fn at_shutdown_newcomers_get_an_answer_and_sleeping_topics_stay_asleep() {
 }
 
 #[test]
-fn an_alarm_keeps_the_earliest_wish_and_rings_in_order() {
+fn an_alarm_keeps_the_last_wish_and_rings_in_order() {
     let mut alarm = Alarm::default();
     let (a, b) = (name("a"), name("b"));
+    alarm.set(&a, Moment(10));
     alarm.set(&a, Moment(50));
-    alarm.set(&a, Moment(90));
     alarm.set(&b, Moment(40));
     alarm.set(&b, Moment(20));
     assert_eq!(alarm.next(), Some(Moment(20)));

@@ -133,7 +133,11 @@ impl Topic {
         self.in_turn(now, effects, |topic, turn| match input {
             TopicInput::Letter { session, letter } => topic.letter(session, letter, turn),
             TopicInput::Log(reply) => topic.log_replied(reply, turn),
-            TopicInput::TimeCame => topic.time_came(turn),
+            TopicInput::TimeCame => {
+                // The moment that was asked for is used up, whether or not it was due: it is asked for again.
+                topic.wake_at = None;
+                topic.time_came(turn);
+            }
         });
     }
 
