@@ -1,9 +1,11 @@
 //! Acks: what is acknowledged leaves the consumer that holds it, whoever sent the ack.
 
+use crate::TopicSettings;
 use crate::subscription::{Subscription, View};
 use crate::turn::{Seat, Turn, refusal};
 use cursor::AckRefusal;
 use letters::{AckId, AckKind, Refusal, RefusalCode, SubscriptionType};
+use std::borrow::Cow;
 use vocabulary::Position;
 
 impl Subscription {
@@ -25,6 +27,10 @@ impl Subscription {
         }
         let mut refused = None;
         for id in ids {
+            let Some(id) = as_far_as_allowed(kind, id, view.settings) else {
+                continue;
+            };
+            let id = &*id;
             let acked = match kind {
                 AckKind::Individual => self.ack_one(by, id, view),
                 AckKind::Cumulative => {
@@ -102,4 +108,23 @@ impl Subscription {
         }
         self.replay.acked(position);
     }
+}
+
+/// What an ack comes to: where `acknowledgmentAtBatchIndexLevelEnabled` is off, an individual ack of part of a batch
+/// is nothing (the client acks the whole entry in the end), a cumulative one reaches up to the entry before.
+fn as_far_as_allowed<'a>(
+    kind: AckKind,
+    id: &'a AckId,
+    settings: &TopicSettings,
+) -> Option<Cow<'a, AckId>> {
+    let is_partial = id.remaining.as_ref().is_some_and(|set| !set.is_empty());
+    if settings.batch_index_acks || !is_partial {
+        return Some(Cow::Borrowed(id));
+    }
+    (kind == AckKind::Cumulative).then(|| {
+        Cow::Owned(AckId {
+            position: id.position.before(),
+            remaining: None,
+        })
+    })
 }

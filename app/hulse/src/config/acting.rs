@@ -176,6 +176,11 @@ pub const ACTING: &[Acting] = &[
         apply: |s, v| set(&mut s.topics.round_robin_entries_max, positive(v)),
     },
     Acting {
+        key: "acknowledgmentAtBatchIndexLevelEnabled",
+        allowed: SWITCH,
+        apply: |s, v| set(&mut s.topics.batch_index_acks, switch(v)),
+    },
+    Acting {
         key: "managedLedgerMaxEntriesPerLedger",
         allowed: COUNT,
         apply: |s, v| {

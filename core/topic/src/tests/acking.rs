@@ -294,3 +294,26 @@ fn being_woken_early_loses_no_moment() {
     world.input(crate::TopicInput::TimeCame);
     assert_eq!(world.wake_at, due);
 }
+
+#[test]
+fn where_batch_index_acks_are_off_a_partial_ack_waits_for_the_whole_entry() {
+    let mut world = World::with(|settings| settings.batch_index_acks = false);
+    world.publish_many(3);
+    world.consumer(1, 1, Exclusive);
+    world.flow(1, 1, 100);
+    world.heard();
+    world.ack_with(1, 1, Some(1), Individual, at(0), Some(bits(&[0])));
+    assert_eq!(world.topic.stats().subscriptions[0].backlog_entries, 3);
+    world.ack_with(1, 1, Some(2), Cumulative, at(2), Some(bits(&[0])));
+    assert_eq!(
+        world.topic.stats().subscriptions[0].backlog_entries,
+        1,
+        "up to the entry before"
+    );
+    world.ack_with(1, 1, Some(3), Individual, at(2), Some(bits(&[])));
+    assert_eq!(
+        world.topic.stats().subscriptions[0].backlog_entries,
+        0,
+        "nothing of it remains"
+    );
+}
