@@ -70,6 +70,9 @@ pub fn visit(place: &Place, only: &[String], report: &mut Report) -> Result<()> 
     for (name, outcome) in outcomes {
         judge(&name, outcome, report);
     }
+    report.step("docs/status.md tells of this broker", || {
+        crate::status::holds(place, &broker.http)
+    });
     report.step("the broker ends well after the guests", || broker.stop());
     Ok(())
 }

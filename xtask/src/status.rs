@@ -1,12 +1,14 @@
 //! `docs/status.md`: every command, route, key and metric of Pulsar, and whether it works here.
 //!
 //! The truth is in `docs/status/*.tsv`, one line each; this makes the page from it. Tests beside the
-//! code hold the tables to the code: the keys in `hulse`, the metrics and routes in the guests' step.
+//! code hold the tables to the code: the keys in `hulse`, the metrics and routes ([`holds`]) when guests were there.
 
 use crate::place::Place;
 use crate::report::Report;
 use anyhow::{Context, Result, bail, ensure};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{Read, Write as _};
+use std::net::TcpStream;
 
 /// One table: its file, its title, how many of its columns are the name, what stands above it.
 const TABLES: [(&str, &str, usize, &str); 4] = [
@@ -103,4 +105,81 @@ fn page(place: &Place) -> Result<String> {
     }
     page.push_str(&sections);
     Ok(page)
+}
+
+/// Whether a running broker shows exactly the metrics, and serves the routes, that the tables say work.
+pub fn holds(place: &Place, http: &str) -> Result<()> {
+    let page = get(http, "/metrics")?.1;
+    let mut shown: Vec<&str> = page
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split(['{', ' ']).next())
+        .map(|name| {
+            let of_histogram = ["_bucket", "_sum", "_count"];
+            let base = of_histogram.iter().find_map(|end| name.strip_suffix(end));
+            base.filter(|base| base.ends_with("_seconds"))
+                .unwrap_or(name)
+        })
+        .filter(|name| !name.is_empty())
+        .collect();
+    shown.sort_unstable();
+    shown.dedup();
+    let table = read(place, "metrics")?;
+    let mut told: Vec<&str> = working(&table).map(|row| row[0]).collect();
+    told.sort_unstable();
+    let only_shown: Vec<_> = shown.iter().filter(|name| !told.contains(name)).collect();
+    let only_told: Vec<_> = told.iter().filter(|name| !shown.contains(name)).collect();
+    ensure!(
+        only_shown.is_empty() && only_told.is_empty(),
+        "docs/status/metrics.tsv: shown but not told: {only_shown:?}; told but not shown: {only_told:?}"
+    );
+    let table = read(place, "routes")?;
+    for row in working(&table).filter(|row| row[0] == "GET" && row[2] == "works") {
+        let path = row[1]
+            .replace("{tenant}", "public")
+            .replace("{namespace}", "default")
+            .replace("{topic-domain}", "persistent")
+            .replace("{topic}", "any");
+        let (status, body) = get(http, &path)?;
+        ensure!(
+            status == 200,
+            "docs/status/routes.tsv says that {path} works; it answered {status}: {body}"
+        );
+    }
+    Ok(())
+}
+
+fn read(place: &Place, file: &str) -> Result<String> {
+    let path = place.root.join(format!("docs/status/{file}.tsv"));
+    std::fs::read_to_string(&path).with_context(|| format!("{} is missing", path.display()))
+}
+
+fn working(table: &str) -> impl Iterator<Item = Vec<&str>> {
+    let rows = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').collect::<Vec<_>>());
+    rows.filter(|row| {
+        row.iter()
+            .any(|column| ["works", "partly"].contains(column))
+    })
+}
+
+/// A page of a broker: its status and its body.
+fn get(http: &str, path: &str) -> Result<(u16, String)> {
+    let address = http.trim_start_matches("http://");
+    let mut socket =
+        TcpStream::connect(address).with_context(|| format!("{address} cannot be reached"))?;
+    socket.write_all(format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").as_bytes())?;
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer)?;
+    let status = answer
+        .split_whitespace()
+        .nth(1)
+        .and_then(|code| code.parse().ok());
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    Ok((
+        status.with_context(|| format!("{path} answered no HTTP"))?,
+        body.to_owned(),
+    ))
 }

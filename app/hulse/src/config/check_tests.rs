@@ -158,3 +158,27 @@ fn broken_words_are_refused() {
     let error = words.read_file(Path::new("no/such/file.conf")).unwrap_err();
     assert!(error.to_string().contains("no/such/file.conf"), "{error}");
 }
+
+#[test]
+fn the_page_of_what_works_names_exactly_the_keys_that_act() {
+    let table = include_str!("../../../../docs/status/keys.tsv");
+    let mut on_the_page: Vec<&str> = table
+        .lines()
+        .skip(1)
+        .filter_map(|line| {
+            let mut columns = line.split('\t');
+            let key = columns.next()?;
+            columns
+                .next()
+                .is_some_and(|status| status != "not yet")
+                .then_some(key)
+        })
+        .collect();
+    on_the_page.sort_unstable();
+    let mut acting: Vec<&str> = super::acting::ACTING
+        .iter()
+        .map(|acting| acting.key)
+        .collect();
+    acting.sort_unstable();
+    assert_eq!(on_the_page, acting);
+}
