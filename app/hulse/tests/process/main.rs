@@ -1,6 +1,7 @@
 //! The real program: what it says, serves, keeps and survives.
 
 mod command_line;
+mod formats;
 mod pages;
 mod round_trips;
 mod start_and_stop;
