@@ -45,6 +45,8 @@ pub struct City {
     opening: Arc<AtomicBool>,
     syncs: Arc<Mutex<Counts>>,
     skips_syncs: bool,
+    /// Whether the next outage takes the process only.
+    outage_is_kill: bool,
     /// Syncs left out so far.
     skips: Arc<AtomicU64>,
 }
@@ -129,6 +131,7 @@ impl City {
             opening: Arc::new(AtomicBool::new(false)),
             syncs: Arc::new(Mutex::new(Counts::default())),
             skips_syncs: false,
+            outage_is_kill: false,
             skips: Arc::new(AtomicU64::new(0)),
         };
         city.say(format!("seed {seed}: {:?}", city.plan));
@@ -275,9 +278,7 @@ impl City {
             Event::BookieTurn(life) if life == self.life => {
                 self.with_house(|house, _| house.bookie_turn())
             }
-            Event::ReaderTurn(life) if life == self.life => {
-                self.with_house(|house, _| house.reader_turn())
-            }
+            Event::ReaderTurn(life) if life == self.life => self.reader_turn()?,
             Event::MetadataTurn(life) if life == self.life => {
                 self.with_house(|house, now| house.metadata_turn(now))
             }

@@ -7,7 +7,8 @@ mod sessions;
 use crate::checks::door::Door;
 use crate::plan::Plan;
 use crate::violation::Violation;
-use bookie::{Bookie, BookieReader, BookieRequest};
+use bookie::{Bookie, BookieReader, BookieReply, BookieRequest};
+use ledger_store::LedgerError;
 use metadata_store::{EmbeddedStore, MetadataReply, MetadataRequest};
 use session::SessionSettings;
 use sessions::Visit;
@@ -52,6 +53,7 @@ pub struct House {
     visits: BTreeMap<SessionId, Visit>,
     session_settings: Arc<SessionSettings>,
     shutting_down: bool,
+    segments_scanned: u32,
     wants: Vec<Want>,
 }
 
@@ -129,13 +131,25 @@ impl House {
     }
 
     /// A reader answers one read that waits, if any.
-    pub fn reader_turn(&mut self) {
+    ///
+    /// # Errors
+    /// An entry is damaged, though nothing damages this disk.
+    pub fn reader_turn(&mut self) -> Result<(), Violation> {
         let Some((asker, request)) = self.reads.pop_front() else {
-            return;
+            return Ok(());
         };
-        if let Some(reply) = self.reader.answer(&request) {
-            self.tell_desk(asker, ShardInput::Bookie(reply));
+        let Some(reply) = self.reader.answer(&request) else {
+            return Ok(());
+        };
+        if let BookieReply::Read {
+            result: Err(error @ LedgerError::Damaged(..)),
+            ..
+        } = &reply
+        {
+            return Err(Violation::new("entries are whole", error.to_string()));
         }
+        self.tell_desk(asker, ShardInput::Bookie(reply));
+        Ok(())
     }
 
     /// Why the process must end, if it must: a disk that failed once is trusted no more.
@@ -192,6 +206,12 @@ impl House {
             .close()
             .map(drop)
             .map_err(|error| error.to_string())
+    }
+
+    /// How many segments its opening had to read through.
+    #[must_use]
+    pub fn segments_scanned(&self) -> u32 {
+        self.segments_scanned
     }
 
     /// Which entry waits though somebody has permits, if any; to be asked when nothing is under way.

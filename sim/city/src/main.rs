@@ -1,7 +1,7 @@
 //! `city`: power cuts, syncs left out, and the life of a city, from seeds.
 
 use city::programs::arguments::{self, Command};
-use city::programs::{cuts, run, run_one, syncs};
+use city::programs::{cuts, cuts_of_one, run, run_one, syncs};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -13,7 +13,12 @@ fn main() -> ExitCode {
         }
     };
     let kept = match command {
-        Command::Cuts { count, seed, trace } => cuts(count, seed, trace),
+        Command::Cuts { count } => cuts(count),
+        Command::CutsOfOne {
+            seed,
+            trace,
+            without,
+        } => cuts_of_one(seed, trace, without),
         Command::Syncs { seeds } => syncs(seeds),
         Command::Run { seeds } => run(seeds),
         Command::RunOne { seed, trace } => run_one(seed, trace),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use world::Dice;
 
 /// Kinds of operations that a cut is aimed at, so that the rare ones are hit as often as the common ones.
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 26] = [
     "create log/segments/*.prep",
     "write log/segments/*.prep",
     "sync log/segments/*.prep",
@@ -25,6 +25,8 @@ const KINDS: [&str; 24] = [
     "remove log/segments/*.seg",
     "sync directory log/segments",
     "sync directory log",
+    "create_dir log",
+    "sync directory of the root",
     "create log/MANIFEST.new",
     "sync log/MANIFEST.new",
     "rename log/MANIFEST.new",
@@ -61,6 +63,11 @@ impl Cut {
     /// One that is sure to come soon, if anything is written at all.
     pub fn soon(dice: &mut dyn Dice) -> Cut {
         Cut::After(dice.below(60))
+    }
+
+    /// One at a sync of entries: they are written, and nobody was told.
+    pub fn before_receipts(dice: &mut dyn Dice) -> Cut {
+        Cut::AfterOfKind(dice.below(8), "sync log/segments/*.seg")
     }
 
     /// One that follows a sync that is left out.
@@ -126,13 +133,13 @@ pub fn name_of_sync(what: &SyncWhat, while_opening: bool) -> Option<String> {
     if !sort.ends_with(".seg") {
         return Some(format!("{call} {sort}"));
     }
-    let place = if what.reaches_end {
-        "footer"
-    } else {
-        "entries"
-    };
     let opening = if while_opening { " while opening" } else { "" };
-    Some(format!("{call} {sort} ({place}){opening}"))
+    Some(match (what.kind, what.reaches_end) {
+        // A segment that is closed early, by a stop or by the next start.
+        (SyncKind::All, _) => format!("{call} {sort} (footer)"),
+        (_, true) => format!("{call} {sort} (footer of a full one)"),
+        (_, false) => format!("{call} {sort} (entries){opening}"),
+    })
 }
 
 fn directory(path: &str) -> &str {
@@ -163,11 +170,11 @@ mod tests {
             })
         };
         assert_eq!(
-            named(OpKind::Write, "segments/00000012.seg"),
+            named(OpKind::Write, "log/segments/00000012.seg"),
             "write log/segments/*.seg"
         );
         assert_eq!(
-            named(OpKind::Rename, "MANIFEST.new"),
+            named(OpKind::Rename, "log/MANIFEST.new"),
             "rename log/MANIFEST.new"
         );
         assert_eq!(named(OpKind::SyncDir, ""), "sync directory of the root");
@@ -198,13 +205,12 @@ mod tests {
         );
         let what = SyncWhat {
             path: "log/segments/0a.seg".to_owned(),
-            reaches_end: true,
             ..what
         };
         let name = name_of_sync(&what, true);
         assert_eq!(
             name.as_deref(),
-            Some("sync_data log/segments/*.seg (footer) while opening")
+            Some("sync_data log/segments/*.seg (entries) while opening")
         );
         let last_change = Some("rename segments/01.seg".to_owned());
         let what = SyncWhat {

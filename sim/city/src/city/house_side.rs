@@ -23,6 +23,10 @@ impl City {
         }
     }
 
+    pub(super) fn reader_turn(&mut self) -> Result<(), Violation> {
+        self.house.as_mut().map_or(Ok(()), House::reader_turn)
+    }
+
     pub(super) fn prepare_segment(&mut self) {
         self.with_house(|house, _| house.prepare_segment());
         let pause = Duration::from_millis(2) + self.a_while(Duration::from_millis(30));

@@ -19,13 +19,9 @@ impl City {
     /// A promise is broken.
     pub fn live_until_power_cut(&mut self, patience: Duration) -> Result<(), Violation> {
         let before = self.power_cuts();
-        if self.dice.chance(1, 3) {
-            let pause = self.a_while(patience / 2);
-            self.run_for(pause)?;
-            match self.dice.below(3) {
-                0 => self.stop_house(),
-                _ => self.kill_house(),
-            }
+        let kills_of_three = if self.skips_syncs { 2 } else { 1 };
+        if self.dice.chance(kills_of_three, 3) {
+            self.end_process(patience)?;
         }
         let dice = &mut self.dice;
         let first = match self.skips_syncs && dice.chance(3, 4) {
@@ -42,6 +38,32 @@ impl City {
             }
         }
         self.cut_power_now();
+        Ok(())
+    }
+
+    /// The process ends before the machine does, one way or another.
+    fn end_process(&mut self, patience: Duration) -> Result<(), Violation> {
+        let way = self.dice.below(4);
+        if way < 2 {
+            let cut = match self.skips_syncs && self.dice.chance(1, 2) {
+                true => Cut::before_receipts(&mut self.dice),
+                false => Cut::roll(&mut self.dice),
+            };
+            self.say(format!("the process will be killed: {cut:?}"));
+            cut.arm(&self.disk, &self.skips);
+            self.outage_is_kill = true;
+            let before = self.counts.of("kills");
+            let until = self.heap.now().moment.after(patience);
+            let ended = self.run_until(until, |city| city.counts.of("kills") > before);
+            self.outage_is_kill = false;
+            return ended.map(drop);
+        }
+        let pause = self.a_while(patience / 2);
+        self.run_for(pause)?;
+        match way {
+            2 => self.stop_house(),
+            _ => self.kill_house(),
+        }
         Ok(())
     }
 
@@ -115,6 +137,7 @@ impl City {
         self.opening.store(false, Ordering::Relaxed);
         match opened {
             Ok(house) => {
+                self.check_scanned(&house)?;
                 self.house = Some(house);
                 self.counts.add("openings");
                 self.say(format!("the house is open: life {}", self.life));
@@ -128,6 +151,19 @@ impl City {
             }
             Err(error) => Err(Violation::new("the house opens", error)),
         }
+    }
+
+    /// A start reads through the last segment only, so that it stays quick. A process that was killed may have left one
+    /// more without a lasting footer, for as long as that segment is needed.
+    fn check_scanned(&self, house: &House) -> Result<(), Violation> {
+        let scanned = u64::from(house.segments_scanned());
+        let allowed = 1 + self.counts.of("kills at an operation");
+        if scanned <= allowed {
+            return Ok(());
+        }
+        let text =
+            format!("{scanned} segments had to be read through, {allowed} at most were expected");
+        Err(Violation::new("a quick start", text))
     }
 
     /// If the power went with the last operation, everything in memory is gone.
@@ -145,11 +181,22 @@ impl City {
             .disk
             .cut_operation()
             .map_or_else(String::new, |operation| name_of(&operation));
-        self.counts.add("power cuts");
-        self.counts.add(&format!("cut at {operation}"));
-        self.say(format!("the power goes with: {operation}"));
+        let what = if self.outage_is_kill {
+            "process"
+        } else {
+            "power"
+        };
+        self.say(format!("the {what} goes with: {operation}"));
         self.house_dies();
-        self.disk.restart(&mut self.dice);
+        if self.outage_is_kill {
+            self.counts.add("kills");
+            self.counts.add("kills at an operation");
+            self.disk.kill();
+        } else {
+            self.counts.add("power cuts");
+            self.counts.add(&format!("cut at {operation}"));
+            self.disk.restart(&mut self.dice);
+        }
         Ok(())
     }
 

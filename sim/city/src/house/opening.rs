@@ -57,6 +57,7 @@ impl House {
             visits: BTreeMap::new(),
             session_settings: Arc::new(session_settings(plan)),
             shutting_down: false,
+            segments_scanned: report.scanned,
             wants: Vec::new(),
         };
         for number in 0..plan.shards {

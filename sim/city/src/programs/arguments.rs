@@ -1,16 +1,21 @@
-//! The command line: `city cuts --count N [--seed S]`, `city syncs [--seeds N]`, `city run --seeds N | --seed S [--trace]`.
+//! The command line: `city cuts --count N`, `city cuts --seed S [--trace] [--without SYNC]`, `city syncs [--seeds N]`, `city run --seeds N | --seed S [--trace]`.
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Cut the power so often, over seeds from 1, or from that seed alone.
+    /// Cut the power so often, over seeds from 1.
     Cuts {
         /// Power cuts in all.
         count: u64,
-        /// Only this seed.
-        seed: Option<u64>,
+    },
+    /// Cut the power some times, from one seed.
+    CutsOfOne {
+        /// Which.
+        seed: u64,
         /// Print every event.
         trace: bool,
+        /// Leave out every sync of this name.
+        without: Option<String>,
     },
     /// Leave out each sync in turn.
     Syncs {
@@ -32,7 +37,8 @@ pub enum Command {
 }
 
 /// How it is used.
-pub const USAGE: &str = "usage: city cuts --count N [--seed S [--trace]]
+pub const USAGE: &str = "usage: city cuts --count N
+       city cuts --seed S [--trace] [--without SYNC]
        city syncs [--seeds N]
        city run --seeds N
        city run --seed S [--trace]";
@@ -48,6 +54,7 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, Str
     let mut seed = None;
     let mut seeds = None;
     let mut trace = false;
+    let mut without = None;
     while let Some(name) = arguments.next() {
         let slot = match name.as_str() {
             "--count" => &mut count,
@@ -55,6 +62,14 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, Str
             "--seeds" => &mut seeds,
             "--trace" => {
                 trace = true;
+                continue;
+            }
+            "--without" => {
+                without = Some(
+                    arguments
+                        .next()
+                        .ok_or("--without wants the name of a sync")?,
+                );
                 continue;
             }
             other => return Err(format!("{other} is no option")),
@@ -69,13 +84,16 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, Str
         );
     }
     match (command.as_str(), seed, seeds) {
-        ("cuts", _, None) => Ok(Command::Cuts {
-            count: count.unwrap_or(1000),
+        ("cuts", Some(seed), None) => Ok(Command::CutsOfOne {
             seed,
             trace,
+            without,
+        }),
+        ("cuts", None, None) => Ok(Command::Cuts {
+            count: count.unwrap_or(1000),
         }),
         ("syncs", None, _) => Ok(Command::Syncs {
-            seeds: seeds.unwrap_or(400),
+            seeds: seeds.unwrap_or(1000),
         }),
         ("run", Some(seed), None) => Ok(Command::RunOne { seed, trace }),
         ("run", None, Some(seeds)) => Ok(Command::Run { seeds }),
@@ -94,19 +112,19 @@ mod tests {
 
     #[test]
     fn the_documented_lines_are_understood() {
-        let cuts = Command::Cuts {
-            count: 20,
-            seed: None,
-            trace: false,
-        };
-        assert_eq!(parse_words("cuts --count 20"), Ok(cuts));
-        let one = Command::Cuts {
-            count: 1000,
-            seed: Some(7),
+        assert_eq!(
+            parse_words("cuts --count 20"),
+            Ok(Command::Cuts { count: 20 })
+        );
+        let one = Command::CutsOfOne {
+            seed: 7,
             trace: true,
+            without: None,
         };
-        assert_eq!(parse_words("cuts --seed 7 --trace"), Ok(one));
-        assert_eq!(parse_words("syncs"), Ok(Command::Syncs { seeds: 400 }));
+        assert_eq!(parse_words("cuts --seed 7 --trace"), Ok(one.clone()));
+        // As the runner of all checks says it.
+        assert_eq!(parse_words("cuts --count 20 --seed 7 --trace"), Ok(one));
+        assert_eq!(parse_words("syncs"), Ok(Command::Syncs { seeds: 1000 }));
         assert_eq!(parse_words("run --seeds 9"), Ok(Command::Run { seeds: 9 }));
         assert_eq!(
             parse_words("run --seed 9 --trace"),

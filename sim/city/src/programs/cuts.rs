@@ -12,15 +12,22 @@ const THREADS: usize = 2;
 /// Seeds between two lines of progress.
 const SEEDS_PER_LINE: u64 = 200;
 
+/// Cuts the power some times, from one seed. Says whether every promise was kept.
+#[must_use]
+pub fn cuts_of_one(seed: u64, trace: bool, without: Option<String>) -> bool {
+    let sink = trace.then(|| Box::new(|line: &str| println!("{line}")) as _);
+    let story = match without {
+        None => Story::Cuts(CUTS_PER_SEED),
+        Some(name) => Story::CutsWithout(CUTS_PER_SEED, name),
+    };
+    let outcome = tell(seed, None, &story, sink);
+    println!("seed {seed}: {}", outcome.counts);
+    is_kept(&outcome)
+}
+
 /// Cuts the power `count` times. Says whether every promise was kept.
 #[must_use]
-pub fn cuts(count: u64, seed: Option<u64>, trace: bool) -> bool {
-    if let Some(seed) = seed {
-        let sink = trace.then(|| Box::new(|line: &str| println!("{line}")) as _);
-        let outcome = tell(seed, None, &Story::Cuts(CUTS_PER_SEED), sink);
-        println!("seed {seed}: {}", outcome.counts);
-        return is_kept(&outcome);
-    }
+pub fn cuts(count: u64) -> bool {
     let began = Instant::now();
     let mut sum = Counts::default();
     let mut confirmed = (0, 0);
