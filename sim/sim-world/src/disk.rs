@@ -119,9 +119,16 @@ impl SimDisk {
         state.life += 1;
     }
 
-    /// The process died, the machine did not: handles are dead, bytes are still there, syncs still owed.
+    /// The process died, the machine did not: handles are dead, bytes are still there, syncs still owed. After
+    /// [`SimDisk::cut_when`] or [`SimDisk::cut_at`] has struck, it was the process that went with that operation.
     pub fn kill(&self) {
         let mut state = self.state();
+        if state.power_is_off {
+            state.power_is_off = false;
+            state.cut_at = None;
+            state.cut_when = None;
+            state.cut_operation = None;
+        }
         state.life += 1;
     }
 

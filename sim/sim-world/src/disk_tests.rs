@@ -64,6 +64,34 @@ fn the_power_goes_with_a_chosen_operation_which_can_be_asked_for() {
 }
 
 #[test]
+fn a_process_killed_at_an_operation_leaves_what_it_wrote_and_owes_the_sync() {
+    let mut kept = BTreeSet::new();
+    for seed in 0..100 {
+        let disk = SimDisk::new();
+        let file = synced_file(&disk, "a", b"old");
+        disk.cut_when(Box::new(|operation| operation.kind == OpKind::Sync));
+        file.write_at(&[b"new"], 0).unwrap();
+        assert!(file.sync_data().is_err());
+        assert!(file.sync_data().is_err());
+        disk.kill();
+        assert!(file.sync_data().is_err(), "its handles are dead");
+        assert_eq!(disk.bytes_of("a"), Some(b"new".to_vec()));
+        if seed % 2 == 0 {
+            let file = disk.open("a", OpenHow::ReadWrite).unwrap();
+            file.sync_data().unwrap();
+        }
+        disk.restart(&mut SimDice::new(seed));
+        kept.insert((seed % 2 == 0, disk.bytes_of("a")));
+    }
+    let old_and_new = [
+        (true, Some(b"new".to_vec())),
+        (false, Some(b"old".to_vec())),
+        (false, Some(b"new".to_vec())),
+    ];
+    assert_eq!(kept, BTreeSet::from(old_and_new));
+}
+
+#[test]
 fn a_file_goes_by_the_name_that_the_cut_left_it() {
     let disk = SimDisk::new();
     synced_file(&disk, "a", b"hello");

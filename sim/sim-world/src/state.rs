@@ -140,6 +140,8 @@ impl State {
     }
 
     pub(crate) fn sync_file(&mut self, index: usize, kind: SyncKind) -> io::Result<()> {
+        // Asked by who is dead already: it says nothing about the disk.
+        self.check_power()?;
         let path = self.path_of(index);
         let verdict = match self.count(OpKind::Sync, &path) {
             Ok(verdict) => verdict,
