@@ -1,7 +1,7 @@
 //! What every provider of topic logs must pass: the seam's contract as checks that need nothing but logs.
 //!
 //! A provider implements [`LogsUnderTest`] in its tests and calls [`run`] with logs that answer straight,
-//! and [`storm`] with logs that make all the trouble they can. A check panics with a message that names
+//! and [`storm()`] with logs that make all the trouble they can. A check panics with a message that names
 //! what was promised.
 
 mod bench;
