@@ -32,9 +32,6 @@ impl House {
     pub fn open(disk: &SimDisk, plan: &Plan, life: u32, now: Now) -> Result<House, String> {
         let settings = metadata_store::embedded::Settings {
             cache_bytes: METADATA_CACHE_BYTES,
-            // The made-up disk loses and tears, it does not rot; reading every page at each opening costs more than
-            // all the rest.
-            check_on_open: false,
             ..metadata_store::embedded::Settings::default()
         };
         let mut metadata =

@@ -32,7 +32,9 @@ pub fn syncs(seeds: u64) -> bool {
     // Rooms' assertions are among the checks that catch; their words would drown the table.
     std::panic::set_hook(Box::new(|_| {}));
     let names = list();
-    println!("left out, the sync is missed by");
+    println!(
+        "left out, the sync is missed by (city cuts --seed SEED --trace --without SYNC shows how)"
+    );
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
