@@ -128,6 +128,11 @@ impl Session {
         &self.peer.client_version
     }
 
+    /// Whether the client has said CONNECT and was let in. Before that it gets no room for large frames.
+    pub fn is_connected(&self) -> bool {
+        self.phase != Phase::AwaitingConnect
+    }
+
     /// How many producers and consumers the connection has, those on their way in or out included.
     pub fn handle_counts(&self) -> (usize, usize) {
         (self.producers.len(), self.consumers.len())

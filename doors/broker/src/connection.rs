@@ -263,7 +263,7 @@ impl Connection {
             && !self.parcels.is_waiting()
             && self.closing.is_none()
         {
-            match self.inbound.next_frame() {
+            match self.inbound.next_frame(self.session.is_connected()) {
                 Ok(Some(frame)) => self.tell(SessionInput::FrameArrived(frame)),
                 Ok(None) => self.undecoded = false,
                 Err(error) => {

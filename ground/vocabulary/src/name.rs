@@ -70,13 +70,34 @@ pub enum NameError {
     /// Nothing after the namespace.
     #[error("Topic name '{0}' has no local name")]
     Blank(String),
+    /// `.` or `..` as a part of its own: names are parts of metadata paths, where these would mean other things.
+    #[error(
+        "Invalid topic name '{0}': its tenant, namespace and local name may each not be '.' or '..'"
+    )]
+    Dots(String),
     /// Longer than any name may be here.
     #[error("Topic name of {0} bytes is too long: at most {max} are allowed", max = NAME_BYTES_MAX)]
     TooLong(usize),
+    /// Longer than any name may be here once it is URL-encoded.
+    #[error(
+        "Topic name of {0} bytes when URL-encoded is too long: at most {max} are allowed",
+        max = ENCODED_NAME_BYTES_MAX
+    )]
+    TooLongEncoded(usize),
 }
 
 /// Longest name that is accepted, in bytes. Pulsar has no limit of its own; a metadata key has.
 pub const NAME_BYTES_MAX: usize = 8 * 1024;
+
+/// Longest a name may be as part of a metadata path, in bytes, where most characters take three bytes for one: what
+/// [`NAME_BYTES_MAX`], the longest path, leaves beside the folders that come before names.
+pub const ENCODED_NAME_BYTES_MAX: usize = NAME_BYTES_MAX - 64;
+/// Whether a text is `.` or `..`, which no metadata path may have as one of its parts.
+#[must_use]
+pub fn is_dots(text: &str) -> bool {
+    matches!(text, "." | "..")
+}
+
 const PARTITION_MARK: &str = "-partition-";
 
 impl Domain {
@@ -98,6 +119,9 @@ impl NamespaceName {
                 |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '=' | ':' | '.' | '_');
             if part.is_empty() || !part.chars().all(fine) {
                 return Err(NameError::Entity(part.to_owned()));
+            }
+            if is_dots(part) {
+                return Err(NameError::Dots(format!("{tenant}/{namespace}")));
             }
         }
         Ok(NamespaceName {
@@ -189,12 +213,19 @@ impl TopicName {
         if local.trim().is_empty() {
             return Err(NameError::Blank(text.to_owned()));
         }
+        if is_dots(local) {
+            return Err(NameError::Dots(text.to_owned()));
+        }
         if local.contains('/') {
             return Err(NameError::V1(text.to_owned()));
         }
         let full = format!("{}://{}/{}", domain.as_str(), namespace.as_str(), local);
         if full.len() > NAME_BYTES_MAX {
             return Err(NameError::TooLong(full.len()));
+        }
+        let encoded_len = full.len() - local.len() + url_encode(local).len();
+        if encoded_len > ENCODED_NAME_BYTES_MAX {
+            return Err(NameError::TooLongEncoded(encoded_len));
         }
         let local_at = full.len() - local.len();
         let partition = partition_of(local).map(|(index, mark)| (index, local_at + mark));

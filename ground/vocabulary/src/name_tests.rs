@@ -51,6 +51,25 @@ fn what_is_no_name_is_refused_by_name() {
         TopicName::parse("persistent://a b/c/d"),
         Err(NameError::Entity(_))
     ));
+    assert!(matches!(
+        TopicName::parse(&"\u{fc}".repeat(2_000)),
+        Err(NameError::TooLongEncoded(_))
+    ));
+    assert!(TopicName::parse(&"x".repeat(8_000)).is_ok());
+    for text in [
+        ".",
+        "..",
+        "a/b/..",
+        "persistent://a/b/.",
+        "persistent://./b/t",
+        "persistent://a/../t",
+    ] {
+        assert!(
+            matches!(TopicName::parse(text), Err(NameError::Dots(_))),
+            "{text}"
+        );
+    }
+    assert_eq!(name("...").local(), "...");
     assert!(matches!(TopicName::parse(""), Err(NameError::Blank(_))));
     assert!(matches!(TopicName::parse("  "), Err(NameError::Blank(_))));
     assert!(matches!(

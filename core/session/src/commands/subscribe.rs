@@ -10,7 +10,7 @@ use crate::waiting::Waiter;
 use letters::{AddConsumer, InitialPosition, Refusal, RefusalCode, SubscriptionType, TopicLetter};
 use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::{CommandSubscribe, MessageIdData, command_subscribe};
-use vocabulary::name::NAME_BYTES_MAX;
+use vocabulary::name::{ENCODED_NAME_BYTES_MAX, NAME_BYTES_MAX, is_dots, url_encode};
 use vocabulary::{AckSet, Position, TopicName};
 
 pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: CommandSubscribe) {
@@ -46,18 +46,7 @@ fn allow(session: &Session, command: &CommandSubscribe) -> Result<TopicName, Ref
         Action::Subscribe,
         Resource::Subscription(&topic, command.subscription()),
     )?;
-    if command.subscription().is_empty() {
-        // Pulsar's code for a name that is none.
-        return Err(Refusal::new(
-            RefusalCode::ProducerBusy,
-            "The subscription's name is empty",
-        ));
-    }
-    check_length(
-        "subscription's name",
-        command.subscription().len(),
-        NAME_BYTES_MAX,
-    )?;
+    check_subscription_name(&topic, command.subscription())?;
     check_length(
         "consumer's name",
         command.consumer_name().len(),
@@ -89,6 +78,25 @@ fn allow(session: &Session, command: &CommandSubscribe) -> Result<TopicName, Ref
         None => {}
     }
     Ok(topic)
+}
+
+/// Topic and subscription are parts of one metadata path; what cannot be there is refused before the store does.
+fn check_subscription_name(topic: &TopicName, name: &str) -> Result<(), Refusal> {
+    if name.is_empty() {
+        // Pulsar's code for a name that is none.
+        let text = "The subscription's name is empty";
+        return Err(Refusal::new(RefusalCode::ProducerBusy, text));
+    }
+    if is_dots(name) {
+        let text = format!("The subscription's name is '{name}': '.' and '..' are not allowed");
+        return Err(Refusal::new(RefusalCode::NotAllowedError, text));
+    }
+    check_length("subscription's name", name.len(), NAME_BYTES_MAX)?;
+    check_length(
+        "subscription's name, URL-encoded and with its topic,",
+        topic.persistence_name().len() + 1 + url_encode(name).len(),
+        ENCODED_NAME_BYTES_MAX,
+    )
 }
 
 /// Whether an id that is in use may be named in SUBSCRIBE once more.

@@ -11,9 +11,14 @@ const READ_BYTES_MIN: usize = 4 * 1024;
 /// Room for one read of a busy connection, bytes.
 const READ_BYTES_MAX: usize = 128 * 1024;
 
+/// The largest frame of a client that has not been let in yet, bytes: CONNECT with credentials of some length. A
+/// command can take 45 times its size in memory once decoded; nobody gets that much who has not introduced himself.
+const STRANGER_FRAME_BYTES_MAX: u32 = 64 * 1024;
+
 /// The read side of a connection. Frames are slices of its buffer.
 pub struct Inbound {
     buffer: BytesMut,
+    connected_frame_bytes_max: u32,
     frame_bytes_max: u32,
     read_bytes: usize,
 }
@@ -30,11 +35,12 @@ pub enum Read {
 }
 
 impl Inbound {
-    /// An empty one that refuses frames beyond that size.
-    pub fn new(frame_bytes_max: u32) -> Inbound {
+    /// An empty one that refuses frames beyond that size, and before the client was let in, beyond a small one.
+    pub fn new(connected_frame_bytes_max: u32) -> Inbound {
         Inbound {
             buffer: BytesMut::new(),
-            frame_bytes_max,
+            connected_frame_bytes_max,
+            frame_bytes_max: connected_frame_bytes_max.min(STRANGER_FRAME_BYTES_MAX),
             read_bytes: READ_BYTES_MIN,
         }
     }
@@ -58,7 +64,10 @@ impl Inbound {
     }
 
     /// The next frame that is there as a whole.
-    pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
+    pub fn next_frame(&mut self, connected: bool) -> Result<Option<Frame>, FrameError> {
+        if connected {
+            self.frame_bytes_max = self.connected_frame_bytes_max;
+        }
         decode_frame(&mut self.buffer, self.frame_bytes_max)
     }
 

@@ -2,7 +2,7 @@ use super::inbound::{Inbound, Read};
 use super::outbox::Outbox;
 use bytes::{Bytes, BytesMut};
 use letters::RefusalCode;
-use pulsar_wire::frame::{decode_frame, encode_payload_header, max_frame_size};
+use pulsar_wire::frame::{FrameError, decode_frame, encode_payload_header, max_frame_size};
 use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::{BaseCommand, CommandSend};
 use session::{OutFrame, WrittenFrames, handshake_error};
@@ -97,7 +97,7 @@ async fn frames_are_read_whatever_pieces_they_come_in() {
     while found < 2 {
         ours.readable().await.unwrap();
         assert_ne!(inbound.read(&ours).unwrap(), Read::End);
-        while let Some(frame) = inbound.next_frame().unwrap() {
+        while let Some(frame) = inbound.next_frame(true).unwrap() {
             assert_eq!(frame.payload.unwrap().len(), 200_000);
             found += 1;
         }
@@ -105,4 +105,21 @@ async fn frames_are_read_whatever_pieces_they_come_in() {
     drop(writing.await.unwrap());
     ours.readable().await.unwrap();
     assert_eq!(inbound.read(&ours).unwrap(), Read::End);
+}
+
+#[tokio::test]
+async fn who_was_not_let_in_gets_no_room_for_large_frames() {
+    let (ours, mut theirs) = pair().await;
+    let mut bytes = BytesMut::new();
+    encode_payload_header(&send_command(), 100_000, &mut bytes);
+    theirs.write_all(&bytes).await.unwrap();
+    let mut inbound = Inbound::new(max_frame_size(5_000_000));
+    ours.readable().await.unwrap();
+    assert_eq!(inbound.read(&ours).unwrap(), Read::Some(bytes.len()));
+    let refused = inbound.next_frame(false);
+    assert!(
+        matches!(refused, Err(FrameError::TooLarge { limit: 65_536, .. })),
+        "{refused:?}"
+    );
+    assert_eq!(inbound.next_frame(true), Ok(None));
 }
