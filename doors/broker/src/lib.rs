@@ -24,6 +24,7 @@ mod counters;
 mod fate;
 mod first_start;
 mod histogram;
+mod wholeness;
 
 pub use running::{Broker, StartError, Stopped, url};
 pub use settings::BrokerSettings;
@@ -36,3 +37,5 @@ mod first_start_tests;
 mod page_tests;
 #[cfg(test)]
 mod registry_tests;
+#[cfg(test)]
+mod wholeness_tests;

@@ -12,7 +12,7 @@ use crate::threads::desk::{self, DeskPremises};
 use crate::threads::desk_inbox::DeskInbox;
 use crate::threads::journal::Journal;
 use crate::threads::metadata::{self, MetadataQueue};
-use crate::{BrokerSettings, first_start, listener, rooms};
+use crate::{BrokerSettings, first_start, listener, rooms, wholeness};
 use bookie::Bookie;
 use disk_log::LogSettings;
 use metadata_store::embedded::EmbeddedStore;
@@ -61,6 +61,11 @@ pub enum StartError {
     /// The metadata store cannot be opened.
     #[error("{0}")]
     MetadataStore(#[from] metadata_store::embedded::OpenError),
+    /// The metadata knows topics, but what they hold is gone.
+    #[error(
+        "the metadata knows topics, but their log is gone: there is none in {0}; restore it from a copy, or choose another directory"
+    )]
+    LogMissing(String),
     /// The metadata store cannot be written.
     #[error("cannot prepare the metadata store: {0}")]
     Metadata(#[from] metadata_store::MetadataError),
@@ -122,17 +127,15 @@ impl Broker {
         let fate = Fate::default();
         let counters = Arc::new(Counters::default());
         let disk: Arc<dyn world::Disk> = Arc::new(disk);
-        let mut store = open_metadata(&disk)?;
+        let has_log = wholeness::has_log(disk.as_ref(), LOG_DIRECTORY);
+        let mut store = open_metadata(disk.as_ref(), has_log)?;
+        let now = house::read(&clock).wall;
+        wholeness::expect_log(&mut store, now, has_log, LOG_DIRECTORY)?;
         let urls = first_start::ClusterUrls {
             web: web_url.clone(),
             binary: binary_url.clone(),
         };
-        first_start::prepare(
-            &mut store,
-            house::read(&clock).wall,
-            &settings.cluster,
-            &urls,
-        )?;
+        first_start::prepare(&mut store, now, &settings.cluster, &urls)?;
         let instance = store.owner();
         let bookie = open_bookie(Arc::clone(&disk), &settings)?;
         let journal = Journal::start(
@@ -284,12 +287,17 @@ fn address_of(listener: &TcpListener) -> Result<SocketAddr, StartError> {
     listener.local_addr().map_err(StartError::Directory)
 }
 
-fn open_metadata(disk: &Arc<dyn world::Disk>) -> Result<EmbeddedStore, StartError> {
+/// Where there is a log already, a missing metadata file is a loss, and no new one is made in its place.
+pub(crate) fn open_metadata(
+    disk: &dyn world::Disk,
+    must_exist: bool,
+) -> Result<EmbeddedStore, StartError> {
     let settings = metadata_store::embedded::Settings {
+        must_exist,
         cache_bytes: METADATA_CACHE_BYTES,
         ..metadata_store::embedded::Settings::default()
     };
-    Ok(EmbeddedStore::open(disk.as_ref(), &settings)?)
+    Ok(EmbeddedStore::open(disk, &settings)?)
 }
 
 fn open_bookie(

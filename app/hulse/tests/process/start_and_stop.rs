@@ -111,3 +111,21 @@ fn a_connection_too_many_is_told_so_before_it_is_closed() {
         "{error:?}"
     );
 }
+
+#[test]
+fn half_a_data_directory_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Broker::start(folder.path(), &[]);
+    broker.produce("t", &["one"]);
+    broker.signal("TERM");
+    for half in ["metadata.redb", "log"] {
+        let (whole, aside) = (folder.path().join(half), folder.path().join("aside"));
+        std::fs::rename(&whole, &aside).unwrap();
+        let (code, said) = failure(run(&mut standalone(folder.path(), &[])));
+        assert_eq!(code, Some(1));
+        assert!(said.contains(half), "{said}");
+        assert!(!whole.exists(), "{half}");
+        std::fs::rename(&aside, &whole).unwrap();
+    }
+    Broker::start(folder.path(), &[]);
+}

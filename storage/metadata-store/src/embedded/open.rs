@@ -19,7 +19,7 @@ use world::{Disk, DiskFile, OpenHow};
 pub enum OpenError {
     /// There is no such file and none was to be made.
     #[error(
-        "there is no metadata file {path}; if this is a new data directory, let it be created, else restore the file"
+        "there is no metadata file {path}, though other data lies beside it; restore it from a copy, or choose another directory"
     )]
     Missing {
         /// The file.
