@@ -10,6 +10,7 @@ mod namespaces;
 mod rates;
 mod topic_stats;
 mod topics;
+mod visitors;
 
 use crate::asks::Asks;
 use crate::connection::Stage;
@@ -31,6 +32,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 use topics::TopicPath;
+use visitors::Visitors;
 
 /// How long a page waits for a disk.
 const DISK_WAIT: Duration = Duration::from_secs(10);
@@ -58,7 +60,7 @@ pub struct Pages {
 /// Serves until the process leaves.
 pub async fn serve(pages: Arc<Pages>, listener: TcpListener, mut stage: watch::Receiver<Stage>) {
     let router = Router::new().fallback(page).with_state(pages);
-    let served = axum::serve(listener, router)
+    let served = axum::serve(Visitors::of(listener), router)
         .with_graceful_shutdown(async move {
             let _ = stage.wait_for(|stage| *stage == Stage::Gone).await;
         })
