@@ -71,6 +71,10 @@ pub fn visit(place: &Place, only: &[String], report: &mut Report) -> Result<()> 
         judge(&name, outcome, report);
     }
     report.step("docs/status.md tells of this broker", || {
+        // The topic that the routes are asked about.
+        let mut produce = Command::new(place.release("hulse"));
+        produce.args(["produce", "any", "-m", "hello", "--url", &broker.url]);
+        must(&mut produce, Duration::from_secs(20))?;
         crate::status::holds(place, &broker.http)
     });
     report.step("the broker ends well after the guests", || broker.stop());
