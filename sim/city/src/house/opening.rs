@@ -5,6 +5,7 @@ use crate::first_start;
 use crate::plan::Plan;
 use bookie::{Bookie, BookieRequest, LocalEffect, LocalLedgerStore};
 use disk_log::LogSettings;
+use disk_log::manifest::Manifest;
 use metadata_store::EmbeddedStore;
 use session::SessionSettings;
 use shard::{Shard, ShardOutputs, ShardSettings};
@@ -30,15 +31,18 @@ impl House {
     /// # Errors
     /// What the disk, or a room that does not like what it finds there, said.
     pub fn open(disk: &SimDisk, plan: &Plan, life: u32, now: Now) -> Result<House, String> {
+        let log = log_settings(plan);
         let settings = metadata_store::embedded::Settings {
+            // As in the program: beside a log, a missing metadata file is a loss.
+            must_exist: !matches!(Manifest::load(disk, &log), Ok(None)),
             cache_bytes: METADATA_CACHE_BYTES,
             ..metadata_store::embedded::Settings::default()
         };
         let mut metadata =
             EmbeddedStore::open(disk, &settings).map_err(|error| error.to_string())?;
         first_start::prepare(&mut metadata, now.wall).map_err(|error| error.to_string())?;
-        let bookie = Bookie::open(Arc::new(disk.clone()), log_settings(plan))
-            .map_err(|error| error.to_string())?;
+        let bookie =
+            Bookie::open(Arc::new(disk.clone()), log).map_err(|error| error.to_string())?;
         let report = bookie.report();
         if report.damaged + report.damaged_headers > 0 {
             return Err(format!("the log misses what it had synced: {report:?}"));
