@@ -7,3 +7,7 @@
 #![allow(missing_docs, clippy::all)]
 
 include!(concat!(env!("OUT_DIR"), "/pulsar.proto.rs"));
+
+/// `proto/PulsarApi.proto` and `proto/PulsarMarkers.proto` as they are, as an encoded FileDescriptorSet: for whoever needs the
+/// names of fields.
+pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

@@ -1,13 +1,19 @@
 //! Letters by the names of their own fields; `None` is not written.
 
 use super::entries;
-use super::text::{self, Node};
+use super::commands::parts;
 use letters::{Delivery, SessionLetter, TopicLetter};
 use serde_json::{Map, Value, json};
+use transcript::Node;
+use transcript::node::Parts;
 
 /// A letter to a session. `Deliver` holds one delivery: `Deliver consumer_id=1 position=3:0 permits=1 + "entry"`.
 pub fn parse(line: &str) -> SessionLetter {
-    let (name, fields, entry) = text::parse(line);
+    let Parts {
+        name,
+        fields,
+        entry,
+    } = parts(line);
     let mut fields: Map<_, _> = fields
         .into_iter()
         .map(|(name, node)| (name, value_of(node)))

@@ -21,7 +21,6 @@
 pub mod commands;
 pub mod entries;
 pub mod letters;
-pub mod text;
 
 use pulsar_wire::frame::{Frame, FrameError, decode_frame, max_frame_size};
 use session::{
