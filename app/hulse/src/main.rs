@@ -8,6 +8,7 @@ mod consume;
 mod decompress;
 mod link;
 mod produce;
+mod record;
 mod show;
 
 #[cfg(test)]
@@ -33,6 +34,8 @@ enum Command {
     Produce(ProduceArguments),
     /// Show the messages of a subscription, a line each, and acknowledge them
     Consume(ConsumeArguments),
+    /// Stand between clients and a broker, and write down what they say
+    Record(RecordArguments),
 }
 
 /// What `hulse standalone` takes.
@@ -93,6 +96,20 @@ pub struct ConsumeArguments {
     url: String,
 }
 
+/// What `hulse record` takes.
+#[derive(Args)]
+pub struct RecordArguments {
+    /// Where clients connect to instead of the broker
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:6660")]
+    listen: String,
+    /// Where the broker is
+    #[arg(long, value_name = "URL", default_value = DEFAULT_URL)]
+    to: String,
+    /// Where to write; must not be there yet [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
 /// How messages are shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SubscriptionKind {
@@ -126,6 +143,7 @@ fn main() -> ExitCode {
         Some(Command::Standalone(arguments)) => standalone::run(&arguments),
         Some(Command::Produce(arguments)) => produce::run(&arguments),
         Some(Command::Consume(arguments)) => consume::run(&arguments),
+        Some(Command::Record(arguments)) => record::run(&arguments),
     }
 }
 

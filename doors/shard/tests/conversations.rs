@@ -1,18 +1,31 @@
 //! Plays `conversations/broker/*.txt`, each with one shard and with three, and compares what is said with what is
-//! written there. `UPDATE_CONVERSATIONS=1` writes down what is said now; read the difference before you commit it.
+//! written there, and the recordings of real clients in `conversations/recorded`. `UPDATE_CONVERSATIONS=1` writes down what is said now; read the difference before you commit it.
 
+mod recorded;
 mod stage;
 
 use stage::Stage;
 use std::path::{Path, PathBuf};
 
 #[test]
+fn recorded_clients_hear_today_what_they_heard_then() {
+    let mut wrong = Vec::new();
+    let files = files_in("recorded");
+    assert!(files.len() >= 5, "recordings are missing: {}", files.len());
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a recording");
+        for shards in [1, 3] {
+            if let Err(problem) = recorded::play(&text, shards) {
+                wrong.push(format!("{}, {shards} shards: {problem}", file.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
 fn the_conversations_go_as_written_with_one_shard_and_with_three() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conversations/broker");
-    let entries = std::fs::read_dir(&folder).expect("conversations/broker");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
-    files.sort();
+    let files = files_in("broker");
     assert!(
         files.len() >= 35,
         "conversations are missing: {} found",
@@ -47,6 +60,17 @@ fn the_conversations_go_as_written_with_one_shard_and_with_three() {
         "{}\nUPDATE_CONVERSATIONS=1 writes it down",
         different.join("\n\n")
     );
+}
+
+fn files_in(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../conversations")
+        .join(folder);
+    let entries = std::fs::read_dir(&folder).expect("a folder of conversations");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
+    files.sort();
+    files
 }
 
 /// The conversation with its expected lines replaced by what is said now.

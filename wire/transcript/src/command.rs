@@ -55,13 +55,12 @@ fn message_of(
 ) -> Result<DynamicMessage, TextError> {
     let mut message = DynamicMessage::new(descriptor.clone());
     for (name, node) in fields {
-        let field =
-            descriptor
-                .get_field_by_name(name)
-                .ok_or_else(|| TextError::NoSuchField {
-                    message: descriptor.name().to_owned(),
-                    field: name.clone(),
-                })?;
+        let field = descriptor
+            .get_field_by_name(name)
+            .ok_or_else(|| TextError::NoSuchField {
+                message: descriptor.name().to_owned(),
+                field: name.clone(),
+            })?;
         let value = match (field.is_list(), node) {
             (true, Node::List(nodes)) => {
                 let values = nodes.iter().map(|node| value_of(&field, node));

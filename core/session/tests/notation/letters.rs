@@ -1,7 +1,7 @@
 //! Letters by the names of their own fields; `None` is not written.
 
-use super::entries;
 use super::commands::parts;
+use super::entries;
 use letters::{Delivery, SessionLetter, TopicLetter};
 use serde_json::{Map, Value, json};
 use transcript::Node;

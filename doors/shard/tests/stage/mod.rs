@@ -5,7 +5,7 @@
 
 mod clients;
 mod entries;
-mod house;
+pub mod house;
 mod lines;
 mod shows;
 
