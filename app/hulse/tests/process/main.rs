@@ -3,6 +3,7 @@
 mod command_line;
 mod formats;
 mod pages;
+mod recording;
 mod round_trips;
 mod start_and_stop;
 mod support;
