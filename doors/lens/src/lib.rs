@@ -1,8 +1,8 @@
 //! Owns: a proxy between clients and a broker that hears every frame and writes it down as a transcript.
-//! Never: changes what is said, except where a client would leave the proxy ([`detour`]); decides anything for either side.
+//! Never: changes what is said, except where a client would leave the proxy (`detour`); decides anything for either side.
 //! Told: where to listen, whom to reach, where to write.
 //! Says: each frame to the other side at once, in order; lines of a transcript (secrets left out).
-//! Read first: [`record`], then [`relay`], [`detour`].
+//! Read first: [`record`], then `relay`, `detour`.
 #![cfg_attr(
     not(test),
     deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used)
