@@ -2,7 +2,7 @@
 //! Never: opens a file or a socket; decides whether a command is right.
 //! Told: commands, entries, who said them on which connection and when; or lines of text.
 //! Says: lines of text; or commands, and errors that name the line's part they could not read.
-//! Read first: [`line`], then [`command`].
+//! Read first: [`mod@line`], then [`command`].
 #![cfg_attr(
     not(test),
     deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used)
