@@ -63,6 +63,14 @@ pub enum FrameError {
         /// Bytes after the first length field, as the frame says.
         total: u32,
     },
+    /// The command is larger than this side takes commands. Seen as soon as the first eight bytes are.
+    #[error("command of {command_length} bytes exceeds the limit of {limit} for commands")]
+    CommandTooLarge {
+        /// The command's length, as the frame says.
+        command_length: u32,
+        /// The most it may say.
+        limit: u32,
+    },
     /// The command's bytes are no protobuf message of that shape.
     #[error("command of {command_length} bytes cannot be decoded: {reason}")]
     Undecodable {
@@ -131,6 +139,21 @@ pub fn decode_frame(
         }
     };
     Ok(Some(Frame { command, payload }))
+}
+
+/// Refuses the first frame in the buffer if it claims a command of more bytes than that (its entry does not count). To
+/// be asked before [`decode_frame`] by whoever reads from strangers: once decoded a command can be 45 times as large.
+///
+/// # Errors
+/// [`FrameError::CommandTooLarge`].
+pub fn expect_small_command(buffer: &[u8], limit: u32) -> Result<(), FrameError> {
+    match read_u32(buffer, LENGTH_SIZE) {
+        Some(command_length) if command_length > limit => Err(FrameError::CommandTooLarge {
+            command_length,
+            limit,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// How many more bytes the first frame in the buffer needs, if its length is known already and within the limit.

@@ -1,7 +1,7 @@
 //! Bytes from a socket, and the frames in them.
 
 use bytes::BytesMut;
-use pulsar_wire::frame::{Frame, FrameError, decode_frame, missing_bytes};
+use pulsar_wire::frame::{Frame, FrameError, decode_frame, expect_small_command, missing_bytes};
 use std::io;
 use tokio::net::TcpStream;
 
@@ -14,6 +14,10 @@ const READ_BYTES_MAX: usize = 128 * 1024;
 /// The largest frame of a client that has not been let in yet, bytes: CONNECT with credentials of some length. A
 /// command can take 45 times its size in memory once decoded; nobody gets that much who has not introduced himself.
 const STRANGER_FRAME_BYTES_MAX: u32 = 64 * 1024;
+
+/// The largest command of a client, bytes; entries do not count. Clients send acks in lists of a thousand, of at most
+/// 200 bytes each; the largest commands are schemas. Once decoded, a hostile command is 45 times as large.
+const COMMAND_BYTES_MAX: u32 = 1024 * 1024;
 
 /// The read side of a connection. Frames are slices of its buffer.
 pub struct Inbound {
@@ -68,6 +72,7 @@ impl Inbound {
         if connected {
             self.frame_bytes_max = self.connected_frame_bytes_max;
         }
+        expect_small_command(&self.buffer, COMMAND_BYTES_MAX)?;
         decode_frame(&mut self.buffer, self.frame_bytes_max)
     }
 
