@@ -7,8 +7,7 @@ use os_world::OsClock;
 use session::{Gate, SessionSettings};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vocabulary::hash::murmur3_32;
-use vocabulary::{Moment, Now, TopicName, WallTime};
+use vocabulary::{Moment, Now, ShardId, TopicName, WallTime};
 use world::Clock;
 
 /// What all connections and pages share. Nothing in it decides anything about a topic.
@@ -37,8 +36,7 @@ impl House {
 
     /// The desk whose shard has this topic; each topic has one as long as the process lives.
     pub fn shard_of(&self, topic: &TopicName) -> usize {
-        let hash = murmur3_32(topic.as_str().as_bytes()) as usize;
-        hash % self.desks.len().max(1)
+        ShardId::of(topic, self.desks.len()).index()
     }
 }
 

@@ -15,8 +15,7 @@ use sessions::Visit;
 use shard::{Shard, ShardAsk, ShardInput, ShardOutputs};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use vocabulary::hash::murmur3_32;
-use vocabulary::{Moment, Now, SessionId, TopicName};
+use vocabulary::{Moment, Now, SessionId, ShardId, TopicName};
 
 /// What the house wants done, sooner or later.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -272,7 +271,7 @@ impl House {
     }
 
     fn desk_of(&self, topic: &TopicName) -> usize {
-        murmur3_32(topic.as_str().as_bytes()) as usize % self.shards.len().max(1)
+        ShardId::of(topic, self.shards.len()).index()
     }
 
     fn tell_desk(&mut self, number: usize, input: ShardInput) {

@@ -18,8 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use topic::{NameSource, Topic, TopicSettings};
-use vocabulary::hash::murmur3_32;
-use vocabulary::{Moment, Now, SessionId, TopicName, WallTime};
+use vocabulary::{Moment, Now, SessionId, ShardId, TopicName, WallTime};
 use world::Disk;
 
 /// What reached a client.
@@ -308,7 +307,7 @@ impl House {
 
     /// As the broker's threads and the simulator share out topics.
     pub fn shard_of(&self, topic: &TopicName) -> usize {
-        murmur3_32(topic.as_str().as_bytes()) as usize % self.shard_count
+        ShardId::of(topic, self.shard_count).index()
     }
 
     pub fn shard_count(&self) -> usize {
