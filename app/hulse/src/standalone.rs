@@ -5,7 +5,7 @@ use crate::{StandaloneArguments, exit};
 use broker::{Broker, BrokerSettings, Stopped};
 use std::io::Write;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -14,6 +14,13 @@ const SOCKET_THREADS: usize = 2;
 
 /// Stack of a socket thread, bytes. Nothing there is recursive.
 const STACK_BYTES: usize = 1024 * 1024;
+
+/// Signals that come so soon after the first one say nothing new.
+const ECHO_WAIT: Duration = Duration::from_secs(1);
+
+/// A write beyond the limit for files (`ulimit -f`) raises it; unheard it kills the process, heard it is an error of that
+/// write, like a full disk.
+const FILE_SIZE_SIGNAL: i32 = 25;
 
 /// Runs until a signal comes or something happens that the process must not survive.
 pub fn run(arguments: &StandaloneArguments) -> ExitCode {
@@ -88,7 +95,7 @@ async fn serve(settings: BrokerSettings, began: Instant) -> ExitCode {
         name = signals.next() => name,
     };
     tracing::info!(
-        "{name} came: telling clients, saving cursors; once more, and the process ends at once"
+        "{name} came: telling clients, saving cursors; once more, after a second, and the process ends at once"
     );
     stop(broker, signals).await
 }
@@ -107,7 +114,7 @@ async fn stop(broker: Broker, mut signals: Signals) -> ExitCode {
                   but some messages may come again",
             ),
         },
-        name = signals.next() => exit::with(
+        name = signals.next_later() => exit::with(
             exit::FAILED,
             &format!("{name} came again: ending at once; what was confirmed is safe"),
         ),
@@ -123,6 +130,7 @@ fn announce(line: &str) {
 
 /// The signals that end a process in good order.
 struct Signals {
+    _file_size: Signal,
     terminate: Signal,
     interrupt: Signal,
 }
@@ -130,9 +138,22 @@ struct Signals {
 impl Signals {
     fn listen() -> std::io::Result<Signals> {
         Ok(Signals {
+            _file_size: signal(SignalKind::from_raw(FILE_SIZE_SIGNAL))?,
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
         })
+    }
+
+    /// Waits for one that is not the first one's echo: who stops a process group, or stops a container the second way
+    /// in a hurry, sends it twice within moments and means one stop.
+    async fn next_later(&mut self) -> &'static str {
+        let began = Instant::now();
+        loop {
+            let name = self.next().await;
+            if began.elapsed() >= ECHO_WAIT {
+                return name;
+            }
+        }
     }
 
     /// Waits for the next one and names it.

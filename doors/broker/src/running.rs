@@ -47,9 +47,7 @@ pub enum StartError {
     #[error("{0}")]
     Directory(io::Error),
     /// A port is taken, or not ours to take.
-    #[error(
-        "cannot listen on {address} ({key}): {reason}; is another broker running there? Choose another with --set {key}=PORT"
-    )]
+    #[error("cannot listen on {address} ({key}): {reason}; {}", hint(reason, key))]
     Listen {
         /// Host and port.
         address: String,
@@ -57,6 +55,16 @@ pub enum StartError {
         key: &'static str,
         /// What the system said.
         reason: io::Error,
+    },
+    /// The directory is somebody else's.
+    #[error(
+        "{directory} holds {holds} and nothing of a broker; choose an empty or new directory with --data-dir"
+    )]
+    Foreign {
+        /// The directory.
+        directory: String,
+        /// Something that is in it.
+        holds: String,
     },
     /// The metadata store cannot be opened.
     #[error("{0}")]
@@ -106,6 +114,7 @@ pub enum Stopped {
 impl Broker {
     /// Opens what is kept, starts the threads, opens the doors.
     pub async fn start(settings: BrokerSettings) -> Result<Broker, StartError> {
+        wholeness::expect_ours(&settings.data_directory)?;
         let disk = OsDisk::new(&settings.data_directory).map_err(StartError::Directory)?;
         let lock = DirectoryLock::take(&settings.data_directory).map_err(StartError::Directory)?;
         let binary = bind(
@@ -271,6 +280,21 @@ async fn say_farewell(registry: &Registry, deadline: Instant) {
             "{} connections did not leave in time and are dropped",
             registry.connections()
         );
+    }
+}
+
+/// What to do about an address that cannot be had.
+fn hint(reason: &io::Error, key: &str) -> String {
+    match reason.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("is another broker running there? Choose another with --set {key}=PORT")
+        }
+        io::ErrorKind::PermissionDenied => format!(
+            "ports below 1024 are the system's; choose another with --set {key}=PORT"
+        ),
+        // Not of this machine, or no address at all.
+        _ => "--set bindAddress=ADDRESS says which of this machine's addresses to listen on (0.0.0.0: all)"
+            .to_owned(),
     }
 }
 

@@ -9,11 +9,44 @@ use disk_log::LogSettings;
 use disk_log::manifest::Manifest;
 use metadata_store::embedded::EmbeddedStore;
 use metadata_store::{MetadataReply, MetadataRequest};
+use std::path::Path;
 use vocabulary::WallTime;
 use world::Disk;
 
 /// The root of what topics keep (BROKER.md B2).
 const TOPICS: &str = "/managed-ledgers";
+
+/// What a broker leaves in its directory; any of it makes it ours, also a first start that was cut short.
+const OURS: [&str; 4] = ["LOCK", "log", "metadata.redb", "metadata.redb.new"];
+
+/// What a file system puts into its root.
+const NOBODYS: [&str; 1] = ["lost+found"];
+
+/// Refuses a directory with other people's files and none of ours: `--data-dir ~` is a slip. One that is not there yet
+/// is fine; one that cannot be read is left to whoever opens it.
+///
+/// # Errors
+/// [`StartError::Foreign`].
+pub fn expect_ours(directory: &Path) -> Result<(), StartError> {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return Ok(());
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !NOBODYS.contains(&name.as_str()))
+        .collect();
+    names.sort();
+    match names.first() {
+        Some(first) if !names.iter().any(|name| OURS.contains(&name.as_str())) => {
+            Err(StartError::Foreign {
+                directory: directory.display().to_string(),
+                holds: first.clone(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Whether there is a log, be it a damaged one.
 pub fn has_log(disk: &dyn Disk, log_directory: &str) -> bool {

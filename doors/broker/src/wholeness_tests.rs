@@ -1,6 +1,6 @@
 use crate::first_start::{ClusterUrls, prepare};
 use crate::running::StartError;
-use crate::wholeness::{expect_log, has_log};
+use crate::wholeness::{expect_log, expect_ours, has_log};
 use disk_log::LogSettings;
 use disk_log::manifest::Manifest;
 use metadata_store::embedded::{EmbeddedStore, OpenError, Settings};
@@ -61,4 +61,21 @@ fn topics_without_a_log_are_not_taken_for_empty_ones() {
         matches!(&refused, StartError::LogMissing(path) if path == "log"),
         "{refused}"
     );
+}
+
+#[test]
+fn a_directory_of_other_files_is_not_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    expect_ours(&folder.path().join("not-there-yet")).unwrap();
+    expect_ours(folder.path()).unwrap();
+    std::fs::create_dir(folder.path().join("lost+found")).unwrap();
+    expect_ours(folder.path()).unwrap();
+    std::fs::write(folder.path().join("thesis.txt"), "").unwrap();
+    let refused = expect_ours(folder.path()).unwrap_err().to_string();
+    assert!(
+        refused.contains("holds thesis.txt and nothing"),
+        "{refused}"
+    );
+    std::fs::write(folder.path().join("LOCK"), "").unwrap();
+    expect_ours(folder.path()).unwrap();
 }

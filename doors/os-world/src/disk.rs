@@ -26,6 +26,7 @@ impl OsDisk {
     pub fn new(root: impl Into<PathBuf>) -> io::Result<OsDisk> {
         let root = root.into();
         if !root.is_dir() {
+            expect_nothing(&root)?;
             fs::create_dir_all(&root)
                 .map_err(|error| told("cannot create directory", &root, error))?;
             let above = match root.parent() {
@@ -51,6 +52,23 @@ impl OsDisk {
         }
         Ok(self.root.join(relative))
     }
+}
+
+/// Says what stands in the way of a directory.
+fn expect_nothing(place: &Path) -> io::Result<()> {
+    let Ok(found) = fs::symlink_metadata(place) else {
+        return Ok(());
+    };
+    let what = match fs::read_link(place) {
+        Ok(target) => format!("a link to {}, which is no directory", target.display()),
+        Err(_) if found.is_file() => "a file".to_owned(),
+        Err(_) => "no directory".to_owned(),
+    };
+    let text = format!(
+        "{} is {what}; choose a directory with --data-dir",
+        place.display()
+    );
+    Err(io::Error::new(io::ErrorKind::NotADirectory, text))
 }
 
 impl Disk for OsDisk {

@@ -1,12 +1,14 @@
 //! Starting, being refused, ending.
 
 use crate::support::{Broker, failure, run, standalone};
-use pulsar_wire::frame::decode_frame;
-use pulsar_wire::proto::ServerError;
+use bytes::BytesMut;
+
+use pulsar_wire::frame::{decode_frame, encode_command};
 use pulsar_wire::proto::base_command::Cmd;
-use std::io::{BufRead, BufReader, Read};
+use pulsar_wire::proto::{BaseCommand, CommandConnect, ServerError};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 #[test]
 fn a_second_start_on_the_same_directory_is_refused_and_names_the_first() {
@@ -128,4 +130,83 @@ fn half_a_data_directory_is_refused_and_left_as_it_is() {
         std::fs::rename(&aside, &whole).unwrap();
     }
     Broker::start(folder.path(), &[]);
+}
+
+#[test]
+fn a_place_that_is_no_directory_of_ours_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |place: &std::path::Path| {
+        let (code, said) = failure(run(&mut standalone(place, &[])));
+        assert_eq!(code, Some(1));
+        said
+    };
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(folder.path().join("nowhere"), &link).unwrap();
+    let said = refused(&link);
+    assert!(said.contains("which is no directory; choose"), "{said}");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let said = refused(&file);
+    assert!(said.contains("is a file; choose a directory"), "{said}");
+    let said = refused(folder.path());
+    assert!(
+        said.contains("holds file and nothing of a broker"),
+        "{said}"
+    );
+    let mut command = standalone(
+        &folder.path().join("new"),
+        &["bindAddress=no.such.host.invalid"],
+    );
+    let (_, said) = failure(run(&mut command));
+    assert!(said.contains("--set bindAddress=ADDRESS"), "{said}");
+}
+
+#[test]
+fn a_second_sigterm_at_once_is_the_first_ones_echo() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Broker::start(folder.path(), &[]);
+    broker.produce("t", &["one"]);
+    let pid = broker.pid().to_string();
+    let sent = Command::new("kill").args(["-TERM", &pid]).status();
+    assert!(sent.unwrap().success());
+    // It may be gone already.
+    let (code, said) = broker.signal_anyway("TERM");
+    assert_eq!((code, said.as_str()), (Some(0), "hulse has stopped\n"));
+}
+
+#[test]
+fn a_write_beyond_the_limit_for_files_is_an_error_and_no_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Broker::start(folder.path(), &[]);
+    let pid = broker.pid().to_string();
+    let sent = Command::new("kill").args(["-XFSZ", &pid]).status();
+    assert!(sent.unwrap().success());
+    broker.produce("t", &["one"]);
+}
+
+#[test]
+fn a_command_too_large_ends_its_connection_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Broker::start(folder.path(), &[]);
+    let mut peer = TcpStream::connect(&broker.binary).unwrap();
+    let connect = BaseCommand::new(Cmd::Connect(CommandConnect {
+        client_version: Some("hostile".to_owned()),
+        protocol_version: Some(21),
+        ..CommandConnect::default()
+    }));
+    let mut bytes = BytesMut::new();
+    encode_command(&connect, &mut bytes);
+    peer.write_all(&bytes).unwrap();
+    let mut connected = [0; 4];
+    peer.read_exact(&mut connected).unwrap();
+    // Within the limit for frames, but all of it command: an ACK of a million empty ids.
+    let mut lengths = Vec::new();
+    lengths.extend_from_slice(&2_000_004u32.to_be_bytes());
+    lengths.extend_from_slice(&2_000_000u32.to_be_bytes());
+    peer.write_all(&lengths).unwrap();
+    let mut rest = Vec::new();
+    // It is closed without waiting for the rest; the answer to CONNECT is all that was said.
+    peer.read_to_end(&mut rest).unwrap();
+    assert_eq!(rest.len(), u32::from_be_bytes(connected) as usize);
+    broker.produce("t", &["one"]);
 }

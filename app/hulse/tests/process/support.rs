@@ -87,12 +87,26 @@ impl Broker {
     }
 
     /// Sends a signal, waits for the end; returns the exit code and what it said last on stdout.
-    pub fn signal(mut self, name: &str) -> (Option<i32>, String) {
+    pub fn signal(self, name: &str) -> (Option<i32>, String) {
         let sent = Command::new("kill")
             .args([format!("-{name}"), self.pid().to_string()])
             .status()
             .unwrap();
         assert!(sent.success());
+        self.end()
+    }
+
+    /// Like `signal`, of a process that may have ended by itself.
+    pub fn signal_anyway(self, name: &str) -> (Option<i32>, String) {
+        let _ = Command::new("kill")
+            .args([format!("-{name}"), self.pid().to_string()])
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        self.end()
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).unwrap();
         (self.child.wait().unwrap().code(), rest)
