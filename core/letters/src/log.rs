@@ -54,6 +54,13 @@ pub enum LogRequest {
     },
     /// Forgets a cursor. Answer: `CursorDeleted`.
     DeleteCursor { ticket: Ticket, name: String },
+    /// Keeps a property of the topic, in place of an older one of that key. Answer: `PropertySet`, when it is on
+    /// disk. After a failed one either value may come back when the log is opened again.
+    SetProperty {
+        ticket: Ticket,
+        key: String,
+        value: String,
+    },
     /// Nobody needs entries at or before this position any more: whole ledgers below may go, when the
     /// retention rules agree. No answer but `Trimmed` if something went.
     Trim { up_to: Position },
@@ -79,7 +86,7 @@ pub enum LogReply {
         ticket: Ticket,
         result: Result<TopicFacts, LogError>,
     },
-    /// To `Open`: the ledgers that hold entries, each with its last entry, in order; the cursors.
+    /// To `Open`: the ledgers that hold entries, each with its last entry, in order; the cursors; the topic's properties.
     Opened {
         extent: Vec<(i64, i64)>,
         cursors: Vec<SavedCursor>,
@@ -107,6 +114,11 @@ pub enum LogReply {
     CursorDeleted {
         ticket: Ticket,
         name: String,
+        result: Result<(), LogError>,
+    },
+    /// To `SetProperty`.
+    PropertySet {
+        ticket: Ticket,
         result: Result<(), LogError>,
     },
     /// Ledgers before `first` are gone.

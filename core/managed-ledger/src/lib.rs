@@ -9,6 +9,7 @@ mod appending;
 mod closing;
 mod list_work;
 mod opening;
+mod properties;
 pub mod reading;
 mod roll;
 mod trim;

@@ -91,6 +91,7 @@ impl ManagedLedger {
         let closing = matches!(self.phase, Phase::Closing);
         self.paused_until.is_some_and(|until| now.moment < until)
             && self.waiting.is_empty()
+            && !self.properties.are_wanted()
             && !closing
     }
 
@@ -109,7 +110,7 @@ impl ManagedLedger {
             return self.create(now, 0, effects);
         }
         let trim = self.trim(now);
-        if trim.count > 0 || self.unlisted {
+        if trim.count > 0 || self.unlisted || self.properties.are_wanted() {
             for gone in self.list.ledgers.drain(..trim.count) {
                 self.dropped.push(gone.ledger);
                 self.counts.trims += 1;
@@ -210,6 +211,7 @@ impl ManagedLedger {
             Vec::new(),
         );
         self.unlisted = false;
+        self.properties.write_begins();
         self.step = Step::Writing {
             write,
             next,
@@ -404,6 +406,7 @@ impl ManagedLedger {
         effects: &mut Vec<Effect>,
     ) {
         self.version = version;
+        self.properties_written(effects);
         let mut turn = Turn {
             now,
             tags: &mut self.tags,
@@ -435,6 +438,8 @@ impl ManagedLedger {
     /// does not wait: opening it again mends everything.
     fn pause(&mut self, now: Now, fault: &Fault, effects: &mut Vec<Effect>) {
         self.paused_until = Some(now.moment.after(self.settings.retry_pause));
+        let error = fault.to_log_error(self.topic.as_str());
+        self.fail_properties(&error, effects);
         if self
             .current
             .as_ref()
@@ -442,7 +447,6 @@ impl ManagedLedger {
         {
             return;
         }
-        let error = fault.to_log_error(self.topic.as_str());
         self.fail_waiting(&error, effects);
         if matches!(self.phase, Phase::Closing) {
             self.give_up_closing(now, &error, effects);

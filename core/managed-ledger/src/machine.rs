@@ -7,6 +7,7 @@ use crate::cursor_keeper::{CursorKeeper, Wish};
 use crate::forms::ledger_list::LedgerList;
 use crate::list_work::Step;
 use crate::opening::Opening;
+use crate::properties::Properties;
 use crate::reading::{self, Run};
 use crate::roll::CurrentLedger;
 use crate::settings::Settings;
@@ -44,6 +45,11 @@ pub enum Input {
         ticket: Ticket,
         name: String,
     },
+    SetProperty {
+        ticket: Ticket,
+        key: String,
+        value: String,
+    },
     Trim {
         up_to: Position,
     },
@@ -74,6 +80,7 @@ pub struct ManagedLedger {
     pub(crate) waiting: VecDeque<(Ticket, Bytes)>,
     /// Appends that came after `Close`, while earlier ones still wait: refused in their turn.
     pub(crate) late: Vec<Ticket>,
+    pub(crate) properties: Properties,
     /// Ledgers that are no longer in the list, to be deleted when it is stored so.
     pub(crate) dropped: Vec<i64>,
     /// Nobody needs anything up to here.
@@ -135,6 +142,7 @@ impl ManagedLedger {
             trim_again_at: None,
             waiting: VecDeque::new(),
             late: Vec::new(),
+            properties: Properties::default(),
             dropped: Vec::new(),
             consumed: None,
             cursors: BTreeMap::new(),
@@ -203,6 +211,9 @@ impl ManagedLedger {
             } => self.wish(now, &name, Wish::Save { ticket, record }, effects),
             Input::DeleteCursor { ticket, name } => {
                 self.wish(now, &name, Wish::Delete { ticket }, effects)
+            }
+            Input::SetProperty { ticket, key, value } => {
+                self.set_property(now, ticket, key, value, effects)
             }
             Input::Trim { up_to } => {
                 self.consumed = self.consumed.max(Some(up_to));
@@ -305,6 +316,7 @@ impl ManagedLedger {
             }));
         }
         self.fail_waiting(&error, effects);
+        self.fail_properties(&error, effects);
         self.refuse_late(effects);
         let mut turn = Turn {
             now,

@@ -13,6 +13,15 @@ impl Topic {
     /// If anything does not hold.
     pub fn check(&self) {
         self.producers.check();
+        let free = self.producers.exclusive.holder().is_none()
+            && self.producers.is_empty()
+            && !self.producers.fenced;
+        // Invariant: who waits for exclusive access waits for somebody.
+        assert!(
+            !free || !self.newcomers.wait_for_exclusive(),
+            "{}: somebody waits for exclusive access, and nobody has it",
+            self.name
+        );
         for (seat, name) in &self.consumers {
             let subscription = self.subscriptions.get(name);
             // Invariant: each consumer sits in its subscription.

@@ -93,7 +93,9 @@ impl Topic {
             Answer::Wait(WaitsFor::Probe(holder)) => {
                 self.wait_for_probe(session, Wish::Consumer(add), holder, turn)
             }
-            Answer::Wait(waits_for) => self.wait(session, Wish::Consumer(add), waits_for, turn),
+            Answer::Wait(waits_for) => {
+                self.wait(session, Wish::Consumer(add), waits_for, turn);
+            }
             Answer::Create => {
                 let name = add.subscription.clone();
                 if self.create_subscription(&name, add.initial_position, turn) {

@@ -32,6 +32,8 @@ pub(crate) enum WaitsFor {
     Subscription(String),
     /// Whether the session that has the place it wants is alive.
     Probe(SessionId),
+    /// The topic for itself. It was told that it has to wait.
+    Exclusive,
 }
 
 impl WaitsFor {
@@ -127,6 +129,22 @@ impl Newcomers {
             .any(|newcomer| newcomer.consumer_seat() == Some(seat))
     }
 
+    /// Somebody waits for the topic to be free of others.
+    pub fn wait_for_exclusive(&self) -> bool {
+        self.list
+            .iter()
+            .any(|newcomer| newcomer.waits_for == WaitsFor::Exclusive)
+    }
+
+    /// Takes out who waits longest for the topic to be free of others.
+    pub fn take_first_for_exclusive(&mut self) -> Option<Newcomer> {
+        let first = self
+            .list
+            .iter()
+            .position(|newcomer| newcomer.waits_for == WaitsFor::Exclusive)?;
+        Some(self.list.remove(first))
+    }
+
     /// Takes out those that match, in the order they came.
     pub fn take(&mut self, matches: impl Fn(&Newcomer) -> bool) -> Vec<Newcomer> {
         if !self.list.iter().any(&matches) {
@@ -141,14 +159,14 @@ impl Newcomers {
 }
 
 impl Topic {
-    /// Somebody has to wait; no more than a bounded number may.
+    /// Somebody has to wait; no more than a bounded number may. Whether it does.
     pub(crate) fn wait(
         &mut self,
         session: SessionId,
         wish: Wish,
         waits_for: WaitsFor,
         turn: &mut Turn<'_>,
-    ) {
+    ) -> bool {
         let newcomer = Newcomer {
             session,
             wish,
@@ -161,9 +179,10 @@ impl Topic {
                 self.newcomers.len()
             );
             newcomer.refuse(RefusalCode::ServiceNotReady, &text, turn);
-            return;
+            return false;
         }
         self.newcomers.list.push(newcomer);
+        true
     }
 
     /// Somebody has to wait until it is known whether the session that has its place is alive.
@@ -231,10 +250,11 @@ impl Topic {
 
     /// CLOSE_PRODUCER for one that waits: it is not admitted.
     pub(crate) fn cancel_producer(&mut self, seat: Seat, turn: &mut Turn<'_>) {
-        for newcomer in self
+        let waiting = self
             .newcomers
-            .take(|newcomer| newcomer.producer_seat() == Some(seat))
-        {
+            .take(|newcomer| newcomer.producer_seat() == Some(seat));
+        let candidate = self.drop_candidate(|other| other == seat, turn);
+        for newcomer in waiting.into_iter().chain(candidate) {
             newcomer.refuse(
                 RefusalCode::ServiceNotReady,
                 "The producer was closed before it was created",
@@ -268,5 +288,6 @@ impl Topic {
             newcomer.refuse(code, message, turn);
         }
         self.newcomers.probes.clear();
+        self.refuse_candidate(code, message, turn);
     }
 }

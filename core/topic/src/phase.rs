@@ -69,12 +69,16 @@ impl Topic {
         &mut self,
         extent: Vec<(i64, i64)>,
         cursors: Vec<SavedCursor>,
+        properties: &[(String, String)],
         turn: &mut Turn<'_>,
     ) {
         if !matches!(self.phase, Phase::Opening { .. }) {
             return;
         }
         self.extent = Extent::new(extent);
+        if let Err(text) = self.producers.exclusive.restore(properties) {
+            return self.cannot_be_opened(&text, turn);
+        }
         for saved in cursors {
             match self.restored(&saved, turn) {
                 Ok(subscription) => {
@@ -82,7 +86,8 @@ impl Topic {
                         .insert(subscription.name.clone(), subscription);
                 }
                 Err(error) => {
-                    self.cannot_be_opened(&saved.name, error, turn);
+                    let text = format!("subscription '{}': {error}", saved.name);
+                    self.cannot_be_opened(&text, turn);
                     return;
                 }
             }
@@ -124,9 +129,9 @@ impl Topic {
         ))
     }
 
-    /// A newer version has been here: nothing is touched.
-    fn cannot_be_opened(&mut self, subscription: &str, error: CursorError, turn: &mut Turn<'_>) {
-        let text = format!("{}: subscription '{subscription}': {error}", self.name);
+    /// A newer version has been here, or what is stored makes no sense: nothing is touched.
+    fn cannot_be_opened(&mut self, problem: &str, turn: &mut Turn<'_>) {
+        let text = format!("{}: {problem}", self.name);
         self.subscriptions.clear();
         self.refuse_newcomers(RefusalCode::PersistenceError, &text, turn);
         turn.report(text);
@@ -230,6 +235,7 @@ impl Topic {
     pub(crate) fn note_idleness(&mut self, turn: &Turn<'_>) {
         let idle = self.phase == Phase::Ready
             && self.producers.is_empty()
+            && !self.producers.exclusive.is_granting()
             && self.consumers.is_empty()
             && self.newcomers.is_empty()
             && self.finds.is_empty()
@@ -340,6 +346,7 @@ impl Topic {
         self.producers.appending.clear();
         self.producers.appending_bytes = 0;
         self.producers.fenced = false;
+        self.producers.exclusive.forget();
         self.extent = Extent::default();
         self.trimmed_to = Position::EARLIEST;
         self.ignored_tickets = turn.ticket();

@@ -5,7 +5,7 @@ use crate::consumer::Consumer;
 use crate::producers::Producer;
 use crate::subscription::Subscription;
 use cursor::Extent;
-use letters::SubscriptionType;
+use letters::{AccessMode, SubscriptionType};
 use vocabulary::{ConsumerId, Position, ProducerId, SessionId, WallTime};
 
 /// A topic at one moment. Counts are since the topic was loaded.
@@ -45,6 +45,8 @@ pub struct ProducerStats {
     pub name: String,
     pub user_provided_name: bool,
     pub epoch: u64,
+    /// Who may publish beside it.
+    pub access_mode: AccessMode,
     pub pending: u64,
     pub messages_in: u64,
     pub entries_in: u64,
@@ -153,6 +155,7 @@ fn of_producer(producer: &Producer) -> ProducerStats {
         name: producer.name.clone(),
         user_provided_name: producer.user_provided_name,
         epoch: producer.epoch,
+        access_mode: producer.access_mode,
         pending: producer.pending,
         messages_in: producer.messages_in,
         entries_in: producer.entries_in,

@@ -214,8 +214,10 @@ impl Topic {
         match reply {
             LogReply::Found { ticket, result } => self.found(ticket, result, turn),
             LogReply::Opened {
-                extent, cursors, ..
-            } => self.opened(extent, cursors, turn),
+                extent,
+                cursors,
+                properties,
+            } => self.opened(extent, cursors, &properties, turn),
             LogReply::OpenFailed { error } => self.open_failed(&error, turn),
             LogReply::Stored { ticket, position } => self.stored(ticket, position, turn),
             LogReply::NotStored { ticket, error } => self.not_stored(ticket, &error, turn),
@@ -239,6 +241,7 @@ impl Topic {
             } => self.cursor_saved(ticket, &name, result, turn),
             // No subscription is deleted yet, so no such answer is waited for.
             LogReply::CursorDeleted { .. } => {}
+            LogReply::PropertySet { ticket, result } => self.property_set(ticket, result, turn),
             LogReply::Trimmed { first } => self.trimmed(first, turn),
             LogReply::Closed => self.closed(turn),
             LogReply::Lost { error } => self.lost(&error, turn),
@@ -247,6 +250,7 @@ impl Topic {
 
     fn session_gone(&mut self, session: SessionId, turn: &mut Turn<'_>) {
         self.forget_newcomers_of(session);
+        self.drop_candidate(|(of, _)| of == session, turn);
         for seat in self.producers.seats_of(session) {
             self.remove_producer(seat, turn);
         }

@@ -295,6 +295,9 @@ impl TopicLogs {
                 record,
             },
             LogRequest::DeleteCursor { ticket, name } => Input::DeleteCursor { ticket, name },
+            LogRequest::SetProperty { ticket, key, value } => {
+                Input::SetProperty { ticket, key, value }
+            }
             LogRequest::Trim { up_to } => Input::Trim { up_to },
             LogRequest::Close => Input::Close,
             // Answered before; see `handle_request`.

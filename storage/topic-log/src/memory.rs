@@ -240,7 +240,7 @@ impl MemoryLogs {
         LogReply::Opened {
             extent: kept.extent(),
             cursors,
-            properties: Vec::new(),
+            properties: kept.properties.clone().into_iter().collect(),
         }
     }
 
@@ -370,6 +370,14 @@ impl MemoryLogs {
                         result: Ok(()),
                     },
                 );
+            }
+            LogRequest::SetProperty { ticket, key, value } => {
+                let fails = dice.chance(trouble.not_saved, 1000);
+                if !fails || dice.chance(500, 1000) {
+                    kept.properties.insert(key, value);
+                }
+                let result = if fails { Err(late()) } else { Ok(()) };
+                self.say(topic, LogReply::PropertySet { ticket, result });
             }
             LogRequest::Trim { up_to } => {
                 if let Some(first) = kept.trim(up_to) {

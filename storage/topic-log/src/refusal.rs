@@ -28,6 +28,10 @@ pub(crate) fn of(request: LogRequest, error: &LogError) -> Option<LogReply> {
             name,
             result: Err(error),
         },
+        LogRequest::SetProperty { ticket, .. } => LogReply::PropertySet {
+            ticket,
+            result: Err(error),
+        },
         LogRequest::Close => LogReply::Closed,
         LogRequest::Trim { .. } => return None,
     })

@@ -37,6 +37,7 @@ const CHECKS: &[Check] = &[
         "missing topic",
         life::a_missing_topic_is_made_only_when_asked_and_allowed,
     ),
+    ("property", life::a_property_comes_back_as_it_was_set),
     ("find", life::find_tells_what_exists),
     ("open twice", life::a_log_is_open_once),
     ("not open", life::a_log_that_is_not_open_refuses),

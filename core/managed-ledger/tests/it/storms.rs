@@ -22,12 +22,18 @@ struct Model {
     confirmed: BTreeMap<Position, Bytes>,
     /// The last confirmed entry when an owner came.
     confirmed_before: BTreeMap<Asker, Option<Position>>,
+    /// What was confirmed of the cursor when an owner came.
+    cursor_before: BTreeMap<Asker, Vec<String>>,
     trimmed: Option<Position>,
     /// The records that make up the cursor as confirmed; all that were ever asked, with whether they are snapshots.
     cursor_exists: bool,
     cursor_confirmed: Vec<String>,
     cursor_asked: BTreeMap<String, bool>,
     needs_snapshot: bool,
+    /// The highest value of the property that was confirmed; values grow.
+    property_confirmed: Option<u64>,
+    /// The same when an owner came.
+    property_before: BTreeMap<Asker, Option<u64>>,
     lost: u64,
 }
 
@@ -80,6 +86,7 @@ impl Storm {
                 57..58 => self.close(),
                 58..60 => self.fight(),
                 60..63 => self.world.pass(400),
+                63..66 => self.set_property(),
                 _ => {
                     self.world.step();
                 }
@@ -148,6 +155,17 @@ impl Storm {
         );
     }
 
+    fn set_property(&mut self) {
+        let Some(owner) = self.owner.filter(|_| self.usable) else {
+            return;
+        };
+        let ticket = self.model.next_ticket;
+        self.model.next_ticket += 1;
+        let (key, value) = ("grows".to_owned(), ticket.to_string());
+        self.world
+            .tell(owner, Input::SetProperty { ticket, key, value });
+    }
+
     fn trim(&mut self) {
         let Some(owner) = self.owner.filter(|_| self.usable) else {
             return;
@@ -183,8 +201,18 @@ impl Storm {
         for (owner, reply) in self.world.take_replies() {
             match reply {
                 LogReply::Opened {
-                    extent, cursors, ..
+                    extent,
+                    cursors,
+                    properties,
                 } => {
+                    let property = properties
+                        .first()
+                        .map(|(_, value)| value.parse().expect("a number"));
+                    assert!(
+                        property >= self.model.property_before[&owner],
+                        "{property:?} came back, {:?} was confirmed",
+                        self.model.property_confirmed
+                    );
                     self.check_extent(owner, &extent);
                     if self.owner == Some(owner) {
                         self.usable = true;
@@ -194,7 +222,7 @@ impl Storm {
                                 .map(|part| String::from_utf8_lossy(part).into_owned())
                                 .collect::<Vec<_>>()
                         });
-                        self.check_cursor(found);
+                        self.check_cursor(owner, found);
                     }
                 }
                 LogReply::OpenFailed { error } => {
@@ -211,6 +239,12 @@ impl Storm {
                 LogReply::NotStored { ticket, .. } => self.answered(owner, ticket),
                 LogReply::CursorSaved { ticket, result, .. } => {
                     self.cursor_saved(owner, ticket, result.is_ok())
+                }
+                LogReply::PropertySet { ticket, result } => {
+                    if result.is_ok() {
+                        self.model.property_confirmed =
+                            self.model.property_confirmed.max(Some(ticket));
+                    }
                 }
                 LogReply::Lost { .. } => {
                     self.model.lost += 1;
@@ -273,6 +307,11 @@ impl Storm {
         let owner = self.world.open();
         let last = self.model.confirmed.last_key_value().map(|(last, _)| *last);
         self.model.confirmed_before.insert(owner, last);
+        self.model
+            .property_before
+            .insert(owner, self.model.property_confirmed);
+        let cursor = self.model.cursor_confirmed.clone();
+        self.model.cursor_before.insert(owner, cursor);
         owner
     }
 
@@ -299,15 +338,35 @@ impl Storm {
     }
 
     /// The cursor as found holds every confirmed record since the newest snapshot among confirmed
-    /// ones, or begins with a later snapshot; and it holds nothing that was never asked.
-    fn check_cursor(&mut self, found: Option<Vec<String>>) {
+    /// ones, or begins with a later snapshot; and it holds nothing that was never asked. (What another
+    /// owner confirmed since this one came may be missing: then the node has changed since it was read,
+    /// and this one loses the cursor at its first write.)
+    fn check_cursor(&mut self, owner: Asker, found: Option<Vec<String>>) {
+        let before = self.model.cursor_before[&owner].clone();
         let Some(found) = found else {
-            assert!(self.model.cursor_confirmed.is_empty(), "the cursor is gone");
-            self.model.cursor_exists = false;
+            assert!(before.is_empty(), "the cursor is gone");
+            self.model.cursor_exists = !self.model.cursor_confirmed.is_empty();
             return;
         };
-        let mut left: &[String] = &self.model.cursor_confirmed;
-        for record in &found {
+        let left = self.missing(&before, &found);
+        assert!(
+            left.is_empty(),
+            "{left:?} were confirmed and are not in {found:?}"
+        );
+        self.model.cursor_exists = true;
+        self.model.needs_snapshot = false;
+        if self
+            .missing(&self.model.cursor_confirmed, &found)
+            .is_empty()
+        {
+            self.model.cursor_confirmed = found;
+        }
+    }
+
+    /// Which of the confirmed records were not found.
+    fn missing<'a>(&self, confirmed: &'a [String], found: &[String]) -> &'a [String] {
+        let mut left = confirmed;
+        for record in found {
             if left.first() == Some(record) {
                 left = &left[1..];
             } else {
@@ -319,13 +378,7 @@ impl Storm {
                 }
             }
         }
-        assert!(
-            left.is_empty(),
-            "{left:?} were confirmed and are not in {found:?}"
-        );
-        self.model.cursor_exists = true;
-        self.model.needs_snapshot = false;
-        self.model.cursor_confirmed = found;
+        left
     }
 
     /// Holds at every moment, whoever died where.

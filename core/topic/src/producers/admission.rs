@@ -1,15 +1,17 @@
 //! Who may publish.
 
 use super::Producer;
+use super::exclusive::Access;
 use crate::Topic;
 use crate::newcomers::{Newcomer, WaitsFor, Wish};
 use crate::turn::{Seat, Turn};
-use letters::{AccessMode, AddProducer, InitialPosition, RefusalCode, SessionLetter};
+use letters::{AddProducer, InitialPosition, RefusalCode, SessionLetter};
 use vocabulary::SessionId;
 
 /// What becomes of a newcomer.
 enum Answer {
     Admit { name: String },
+    Grant { name: String },
     Refuse(RefusalCode, String),
     Wait(WaitsFor),
     CreateSubscription(String),
@@ -24,7 +26,7 @@ impl Topic {
         turn: &mut Turn<'_>,
     ) {
         let seat = (session, add.producer_id);
-        if self.newcomers.has_producer(seat) {
+        if self.newcomers.has_producer(seat) || self.producers.exclusive.is_candidate(seat) {
             let text = format!(
                 "Producer {} is already being created on the connection",
                 add.producer_id
@@ -66,7 +68,11 @@ impl Topic {
             Answer::Wait(WaitsFor::Probe(holder)) => {
                 self.wait_for_probe(session, Wish::Producer(add), holder, turn)
             }
-            Answer::Wait(waits_for) => self.wait(session, Wish::Producer(add), waits_for, turn),
+            Answer::Wait(WaitsFor::Exclusive) => self.wait_for_exclusive(session, add, turn),
+            Answer::Wait(waits_for) => {
+                self.wait(session, Wish::Producer(add), waits_for, turn);
+            }
+            Answer::Grant { name } => self.grant_exclusive(session, add, name, turn),
             Answer::CreateSubscription(name) => {
                 if self.create_subscription(&name, InitialPosition::Earliest, turn) {
                     self.wait(
@@ -76,7 +82,10 @@ impl Topic {
                         turn,
                     );
                 } else {
-                    let text = format!("Subscription '{name}' cannot be created on {}", self.name);
+                    let text = format!(
+                        "Exceed the maximum number of subscriptions of the topic: {}",
+                        self.name
+                    );
                     refuse(session, add, RefusalCode::NotAllowedError, &text, turn);
                 }
             }
@@ -101,7 +110,7 @@ impl Topic {
         if most > 0 && self.producers.len() >= most {
             return Answer::Refuse(
                 RefusalCode::ProducerBusy,
-                "Topic reached max producers limit".to_owned(),
+                format!("Topic '{}' reached max producers limit", self.name),
             );
         }
         if let Some(name) = add
@@ -116,13 +125,22 @@ impl Topic {
                     return Answer::CreateSubscription(name.to_owned());
                 }
                 None => {
-                    let text = format!(
-                        "Initial subscription '{name}' does not exist and may not be created: \
-                         allowAutoSubscriptionCreation is off"
-                    );
+                    let text = "Could not create the initial subscription due to the \
+                                auto subscription creation is not allowed."
+                        .to_owned();
                     return Answer::Refuse(RefusalCode::NotAllowedError, text);
                 }
             }
+        }
+        match self.judge_access(session, add, alive) {
+            Access::Refuse(code, text) => return Answer::Refuse(code, text),
+            Access::Wait(waits_for) => return Answer::Wait(waits_for),
+            Access::Grant => {
+                return Answer::Grant {
+                    name: self.name_of(add),
+                };
+            }
+            Access::Shared => {}
         }
         let Some(name) = add.name.as_deref().filter(|name| !name.is_empty()) else {
             return Answer::Admit {
@@ -135,9 +153,41 @@ impl Topic {
             },
             Some((holder, _)) if holder == session || Some(holder) == alive => Answer::Refuse(
                 RefusalCode::ProducerBusy,
-                format!("Producer with name '{name}' is already connected to topic"),
+                format!(
+                    "Producer with name '{name}' is already connected to topic '{}'",
+                    self.name
+                ),
             ),
             Some((holder, _)) => Answer::Wait(WaitsFor::Probe(holder)),
+        }
+    }
+
+    /// The name it asked for, or a new one.
+    fn name_of(&self, add: &AddProducer) -> String {
+        let asked = add.name.clone().filter(|name| !name.is_empty());
+        asked.unwrap_or_else(|| self.generated_name())
+    }
+
+    /// It is told so, and keeps its turn.
+    fn wait_for_exclusive(
+        &mut self,
+        session: SessionId,
+        mut add: Box<AddProducer>,
+        turn: &mut Turn<'_>,
+    ) {
+        let name = self.name_of(&add);
+        add.name = Some(name.clone());
+        let (request_id, producer_id) = (add.request_id, add.producer_id);
+        if self.wait(session, Wish::Producer(add), WaitsFor::Exclusive, turn) {
+            let letter = SessionLetter::ProducerReady {
+                request_id,
+                producer_id,
+                name,
+                last_sequence_id: -1,
+                topic_epoch: None,
+                ready: false,
+            };
+            turn.tell(session, letter);
         }
     }
 
@@ -170,7 +220,7 @@ impl Topic {
         self.tell_ready(seat, add.request_id, &name, turn);
     }
 
-    fn tell_ready(
+    pub(crate) fn tell_ready(
         &self,
         (session, producer_id): Seat,
         request_id: u64,
@@ -184,7 +234,7 @@ impl Topic {
                 producer_id,
                 name: name.to_owned(),
                 last_sequence_id: -1,
-                topic_epoch: None,
+                topic_epoch: self.producers.exclusive.epoch,
                 ready: true,
             },
         );
@@ -193,10 +243,6 @@ impl Topic {
 
 /// What cannot be served whatever the topic's state.
 fn servable(add: &AddProducer) -> Result<(), (RefusalCode, &'static str)> {
-    if add.access_mode != AccessMode::Shared {
-        let text = "Producer access modes other than Shared are not served yet: create the producer with Shared access";
-        return Err((RefusalCode::NotAllowedError, text));
-    }
     if add.has_schema {
         let text = "Schemas are not served yet: create the producer without a schema (bytes)";
         return Err((RefusalCode::NotAllowedError, text));

@@ -1,10 +1,12 @@
 //! The producers of a topic.
 
 pub(crate) mod admission;
+pub(crate) mod exclusive;
 pub(crate) mod publish;
 
 use crate::turn::Seat;
-use letters::AddProducer;
+use exclusive::Exclusive;
+use letters::{AccessMode, AddProducer};
 use publish::Appending;
 use std::collections::{BTreeMap, VecDeque};
 use vocabulary::{RequestId, WallTime};
@@ -17,6 +19,7 @@ pub(crate) struct Producer {
     pub user_provided_name: bool,
     /// Counts the client's (re)connects.
     pub epoch: u64,
+    pub access_mode: AccessMode,
     /// Publishes not answered yet.
     pub pending: u64,
     /// CLOSE_PRODUCER came, and waits for them.
@@ -38,6 +41,7 @@ impl Producer {
             name,
             user_provided_name: add.user_provided_name,
             epoch: add.epoch,
+            access_mode: add.access_mode,
             pending: 0,
             leaving: None,
             messages_in: 0,
@@ -63,6 +67,8 @@ pub(crate) struct Producers {
     pub appending_bytes: u64,
     /// An append failed: nobody publishes until the log has answered everything.
     pub fenced: bool,
+    /// Who has the topic for itself.
+    pub exclusive: Exclusive,
 }
 
 impl Producers {
@@ -165,6 +171,14 @@ impl Producers {
                 producer.leaving.is_none() || pending > 0,
                 "producer '{}' leaves and does not go",
                 producer.name
+            );
+        }
+        if let Some(seat) = self.exclusive.seat() {
+            // Invariant: who has exclusive access is there, and nobody else.
+            assert!(
+                self.by_seat.len() == 1 && self.by_seat.contains_key(&seat),
+                "{seat:?} has exclusive access, and {} producers are there",
+                self.by_seat.len()
             );
         }
         // Invariant: a fenced topic has no producers, and something to wait for.

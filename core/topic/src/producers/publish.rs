@@ -153,11 +153,14 @@ impl Topic {
                 None => turn.tell(session, SessionLetter::CloseProducer { producer_id }),
             }
         }
+        self.forget_holder();
     }
 
     fn unfence_where_due(&mut self, turn: &mut Turn<'_>) {
         if self.producers.fenced && self.producers.appending.is_empty() {
             self.producers.fenced = false;
+            self.admit_candidate(turn);
+            self.promote_next(turn);
             self.readmit(|newcomer| newcomer.waits_for.is_unfencing(), turn);
         }
     }
@@ -229,10 +232,12 @@ impl Topic {
     /// A producer is gone; who wanted its name may have it.
     pub(crate) fn remove_producer(&mut self, seat: Seat, turn: &mut Turn<'_>) {
         if let Some(producer) = self.producers.remove(seat) {
+            self.release_exclusive(seat);
             self.readmit(
                 |newcomer| newcomer.wants_producer_name(&producer.name),
                 turn,
             );
+            self.promote_next(turn);
         }
     }
 }

@@ -13,6 +13,7 @@ pub struct MemoryLog {
     pub is_open: bool,
     pub entries: BTreeMap<Position, Bytes>,
     pub cursors: BTreeMap<String, SavedCursor>,
+    pub properties: BTreeMap<String, String>,
     pub damaged: BTreeSet<Position>,
     pub trims: Vec<Position>,
     pub saves: u64,
@@ -38,6 +39,7 @@ impl MemoryLog {
             is_open: false,
             entries: BTreeMap::new(),
             cursors: BTreeMap::new(),
+            properties: BTreeMap::new(),
             damaged: BTreeSet::new(),
             trims: Vec::new(),
             saves: 0,
@@ -108,6 +110,16 @@ impl MemoryLog {
                     result: Ok(()),
                 }
             }
+            LogRequest::SetProperty { ticket, key, value } => {
+                let fails = take(&mut self.saves_to_fail);
+                if !fails {
+                    self.properties.insert(key, value);
+                }
+                LogReply::PropertySet {
+                    ticket,
+                    result: outcome(fails),
+                }
+            }
             LogRequest::Trim { up_to } => {
                 self.trims.push(up_to);
                 return None;
@@ -144,7 +156,7 @@ impl MemoryLog {
         LogReply::Opened {
             extent,
             cursors: self.cursors.values().cloned().collect(),
-            properties: Vec::new(),
+            properties: self.properties.clone().into_iter().collect(),
         }
     }
 

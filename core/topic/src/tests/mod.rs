@@ -6,6 +6,7 @@ mod world;
 
 mod acking;
 mod delivering;
+mod exclusive;
 mod failing_over;
 mod finding;
 mod loading;

@@ -1,6 +1,6 @@
 //! A topic's figures in Pulsar's words: `/admin/v2/persistent/…/stats`. What is not counted here is left out.
 
-use letters::SubscriptionType;
+use letters::{AccessMode, SubscriptionType};
 use serde_json::{Map, Value, json};
 use topic::{ConsumerStats, ProducerStats, SubscriptionStats, TopicStats};
 use vocabulary::WallTime;
@@ -26,7 +26,7 @@ pub(super) fn topic_json(stats: &TopicStats) -> Value {
 
 fn producer_json(producer: &ProducerStats) -> Value {
     json!({
-        "accessMode": "Shared",
+        "accessMode": access_mode_name(producer.access_mode),
         "producerId": producer.producer_id,
         "producerName": producer.name,
         "address": producer.address,
@@ -35,6 +35,15 @@ fn producer_json(producer: &ProducerStats) -> Value {
         "averageMsgSize": average(producer.bytes_in, producer.messages_in),
         "metadata": pairs(&producer.metadata),
     })
+}
+
+fn access_mode_name(mode: AccessMode) -> &'static str {
+    match mode {
+        AccessMode::Shared => "Shared",
+        AccessMode::Exclusive => "Exclusive",
+        AccessMode::WaitForExclusive => "WaitForExclusive",
+        AccessMode::ExclusiveWithFencing => "ExclusiveWithFencing",
+    }
 }
 
 fn subscription_json(subscription: &SubscriptionStats) -> Value {

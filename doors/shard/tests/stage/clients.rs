@@ -6,7 +6,7 @@ use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::command_subscribe::{InitialPosition, SubType};
 use pulsar_wire::proto::{
     CommandFlow, CommandMessage, CommandProducer, CommandSend, CommandSubscribe, MessageIdData,
-    ServerError,
+    ProducerAccessMode, ServerError,
 };
 use std::collections::{BTreeMap, VecDeque};
 use vocabulary::{AckSet, SessionId, TopicName};
@@ -16,6 +16,10 @@ pub struct Producer {
     pub name: Option<String>,
     pub is_named_by_user: bool,
     pub epoch: u64,
+    pub access_mode: ProducerAccessMode,
+    /// As the broker told it last; said again when it comes back.
+    pub topic_epoch: Option<u64>,
+    pub initial_subscription: Option<String>,
     pub next_sequence_id: u64,
     /// Sent and not answered; sent again on the next connection.
     pub pending: VecDeque<(u64, Parcel)>,
@@ -93,6 +97,9 @@ impl Handle {
                     producer_name: producer.name.clone(),
                     user_provided_producer_name: Some(producer.is_named_by_user),
                     epoch: Some(producer.epoch),
+                    producer_access_mode: Some(producer.access_mode as i32),
+                    topic_epoch: producer.topic_epoch,
+                    initial_subscription_name: producer.initial_subscription.clone(),
                     ..Default::default()
                 };
                 producer.epoch += 1;

@@ -10,6 +10,7 @@ use pulsar_wire::proto::command_subscribe::{InitialPosition, SubType};
 use pulsar_wire::proto::{
     CommandAck, CommandCloseConsumer, CommandCloseProducer, CommandLookupTopic,
     CommandPartitionedTopicMetadata, CommandRedeliverUnacknowledgedMessages, MessageIdData,
+    ProducerAccessMode,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use vocabulary::{AckSet, TopicName};
@@ -130,6 +131,7 @@ impl Stage {
                 }
                 "round_robin_entries_max" => topic.round_robin_entries_max = number(value)? as u32,
                 "failover_delay_ms" => topic.failover_delay = house::millis(number(value)?),
+                "auto_create_subscriptions" => topic.auto_create_subscriptions = value == "true",
                 "auto_create_topics" => topic.auto_create_topics = value == "true",
                 "message_permits" => {
                     self.house.session_settings.message_permits_enabled = value == "true"
@@ -228,12 +230,26 @@ impl Stage {
             .iter()
             .find_map(|option| option.strip_prefix("called "));
         let unnamed = options.contains(&"without a name");
+        let initial = options
+            .iter()
+            .find_map(|option| option.strip_prefix("with a subscription "));
+        let access_mode = match () {
+            () if options.contains(&"for itself") => ProducerAccessMode::Exclusive,
+            () if options.contains(&"waiting for its turn") => ProducerAccessMode::WaitForExclusive,
+            () if options.contains(&"throwing others out") => {
+                ProducerAccessMode::ExclusiveWithFencing
+            }
+            () => ProducerAccessMode::Shared,
+        };
         let handle = self.handle_or_guest(name);
         topic.clone_into(&mut handle.topic);
         handle.role = Role::Producer(Producer {
             name: (!unnamed).then(|| called.unwrap_or(name).to_owned()),
             is_named_by_user: !unnamed,
             epoch: 0,
+            access_mode,
+            topic_epoch: None,
+            initial_subscription: initial.map(str::to_owned),
             next_sequence_id: 0,
             pending: VecDeque::new(),
         });

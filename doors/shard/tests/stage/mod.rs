@@ -12,7 +12,7 @@ mod shows;
 use clients::{Connection, Handle, Role, Said};
 use house::{Arrival, House};
 use pulsar_wire::proto::base_command::Cmd;
-use pulsar_wire::proto::{CommandConnect, CommandPong, MessageIdData};
+use pulsar_wire::proto::{CommandConnect, CommandPong, MessageIdData, ServerError};
 use std::collections::BTreeMap;
 use vocabulary::{Moment, Position, TopicName};
 
@@ -144,8 +144,21 @@ impl Stage {
         match command {
             Cmd::Connected(_) | Cmd::Pong(_) => {}
             Cmd::Ping(_) => self.send(connection, Cmd::Pong(CommandPong {}), None)?,
+            Cmd::ProducerSuccess(success) if !success.producer_ready() => {
+                let (name, _) = self.request(success.request_id())?;
+                self.handle(&name)?.comes_back = true;
+                self.say(&name, "waits for its turn".to_owned())?;
+            }
             Cmd::ProducerSuccess(success) => {
+                let epoch = success.topic_epoch;
+                let text = match epoch {
+                    Some(epoch) => format!("is open in epoch {epoch}"),
+                    None => "is open".to_owned(),
+                };
                 let handle = self.opened(success.request_id())?;
+                if let Role::Producer(producer) = &mut handle.role {
+                    producer.topic_epoch = epoch;
+                }
                 if let Role::Producer(producer) = &mut handle.role
                     && producer.name.is_none()
                 {
@@ -154,7 +167,7 @@ impl Stage {
                         "is open, with a name that the broker made".to_owned(),
                     ));
                 } else {
-                    handle.said.push(Said::Other("is open".to_owned()));
+                    handle.said.push(Said::Other(text));
                 }
                 self.begin(success.request_id())?;
             }
@@ -168,6 +181,10 @@ impl Stage {
             },
             Cmd::Error(error) => {
                 let (name, _) = self.request(error.request_id())?;
+                if error.error() == ServerError::ProducerFenced {
+                    // Clients take it for the last word.
+                    self.handle(&name)?.comes_back = false;
+                }
                 let text = clients::error(error.error() as i32, error.message.as_deref());
                 self.say(&name, format!("is refused: {text}"))?;
             }

@@ -13,6 +13,7 @@ pub(super) struct Kept {
     pub(super) entries: BTreeMap<Position, Bytes>,
     pub(super) damaged: BTreeSet<Position>,
     pub(super) cursors: BTreeMap<String, SavedCursor>,
+    pub(super) properties: BTreeMap<String, String>,
     /// Cursors of which a record was lost.
     pub(super) broken: BTreeSet<String>,
     /// The ledger that takes entries, if there is one.

@@ -76,6 +76,30 @@ impl Bench<'_> {
         }
     }
 
+    /// Opens it again; its properties, sorted.
+    pub(super) fn properties_when_opened(&mut self) -> Vec<(String, String)> {
+        match self.open(false) {
+            LogReply::Opened { mut properties, .. } => {
+                properties.sort();
+                properties
+            }
+            other => panic!("the log opens again: {other:?}"),
+        }
+    }
+
+    pub(super) fn set_property(&mut self, key: &str, value: &str) {
+        let ticket = self.ticket();
+        let (key, value) = (key.to_owned(), value.to_owned());
+        let reply = self.ask(LogRequest::SetProperty { ticket, key, value });
+        assert_eq!(
+            reply,
+            LogReply::PropertySet {
+                ticket,
+                result: Ok(())
+            }
+        );
+    }
+
     /// Appends these at once.
     pub(super) fn append(&mut self, bodies: &[&str]) -> Vec<Position> {
         let topic = self.topic.clone();

@@ -110,6 +110,11 @@ pub(super) fn a_log_that_is_not_open_refuses(bench: &mut Bench<'_>) {
             snapshot: body,
         },
         LogRequest::DeleteCursor { ticket: 5, name },
+        LogRequest::SetProperty {
+            ticket: 6,
+            key: "k".to_owned(),
+            value: "v".to_owned(),
+        },
         LogRequest::Close,
     ];
     let replies = requests.map(|request| bench.ask(request));
@@ -137,6 +142,10 @@ pub(super) fn a_log_that_is_not_open_refuses(bench: &mut Bench<'_>) {
                 result: Err(_),
                 ..
             },
+            LogReply::PropertySet {
+                ticket: 6,
+                result: Err(_),
+            },
             LogReply::Closed,
         ]
     );
@@ -153,4 +162,18 @@ pub(super) fn a_closed_log_opens_again_with_everything(bench: &mut Bench<'_>) {
     assert!(more[0] > positions[1]);
     let texts: Vec<String> = bench.read_all().into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["a", "b", "c"]);
+}
+
+pub(super) fn a_property_comes_back_as_it_was_set(bench: &mut Bench<'_>) {
+    bench.opened();
+    bench.set_property("k", "1");
+    bench.set_property("other", "2");
+    bench.append(&["a"]);
+    bench.set_property("k", "3");
+    bench.logs.crash();
+    let expected = [("k", "3"), ("other", "2")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+    assert_eq!(bench.properties_when_opened(), expected);
+    bench.set_property("k", "4");
+    bench.close();
+    assert_eq!(bench.properties_when_opened()[0].1, "4");
 }

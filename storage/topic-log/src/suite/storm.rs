@@ -427,7 +427,10 @@ impl Topic {
                 );
                 self.open = Open::No;
             }
-            LogReply::Read { .. } | LogReply::Found { .. } | LogReply::CursorDeleted { .. } => {}
+            LogReply::Read { .. }
+            | LogReply::Found { .. }
+            | LogReply::CursorDeleted { .. }
+            | LogReply::PropertySet { .. } => {}
         }
     }
 
