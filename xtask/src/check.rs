@@ -35,7 +35,9 @@ pub fn all(place: &Place, report: &mut Report) {
         cargo_shown(place, &arguments, &[("RUSTDOCFLAGS", "-D warnings")])
     });
     report.step("floors", || floors(place));
-    report.step("docs/status.md is fresh", || crate::status::is_fresh(place));
+    report.step("docs/status.md and docs/configuration.md are fresh", || {
+        crate::status::are_fresh(place)
+    });
 }
 
 /// The floors, bottom to top: a crate may use its own floor and those below.

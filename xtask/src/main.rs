@@ -5,6 +5,7 @@
 
 mod broker;
 mod check;
+mod configuration;
 mod guests;
 mod place;
 mod readme;
@@ -69,7 +70,7 @@ enum Task {
     Strace,
     /// Runs every block of the README's tour.
     Readme,
-    /// Makes docs/status.md from its tables.
+    /// Makes docs/status.md and docs/configuration.md from their tables.
     Status,
 }
 

@@ -1,8 +1,10 @@
 //! `docs/status.md`: every command, route, key and metric of Pulsar, and whether it works here.
 //!
-//! The truth is in `docs/status/*.tsv`, one line each; this makes the page from it. Tests beside the
-//! code hold the tables to the code: the keys in `hulse`, the metrics and routes ([`holds`]) when guests were there.
+//! The truth is in `docs/status/*.tsv`, one line each; this makes the page from it. Keys have a table and a page of
+//! their own ([`crate::configuration`]). Tests beside the code hold the tables to the code: the keys in `hulse`, the
+//! metrics and routes ([`holds`]) when guests were there.
 
+use crate::configuration;
 use crate::place::Place;
 use crate::report::Report;
 use anyhow::{Context, Result, bail, ensure};
@@ -11,7 +13,7 @@ use std::io::{Read, Write as _};
 use std::net::TcpStream;
 
 /// One table: its file, its title, how many of its columns are the name, what stands above it.
-const TABLES: [(&str, &str, usize, &str); 4] = [
+const TABLES: [(&str, &str, usize, &str); 3] = [
     (
         "commands",
         "Commands of the binary protocol",
@@ -25,12 +27,6 @@ const TABLES: [(&str, &str, usize, &str); 4] = [
         "A route that is not served answers 404 or 501 with a JSON reason that names it.",
     ),
     (
-        "keys",
-        "Configuration keys",
-        1,
-        "A key of Pulsar's that does not act is named at start when it is set to something other than its default.",
-    ),
-    (
         "metrics",
         "Metrics",
         1,
@@ -38,27 +34,40 @@ const TABLES: [(&str, &str, usize, &str); 4] = [
     ),
 ];
 
-/// Writes the page.
+/// A page that is made, and what makes it.
+type Page = (&'static str, fn(&Place) -> Result<String>);
+
+/// All of them.
+const PAGES: [Page; 2] = [
+    ("docs/status.md", page),
+    ("docs/configuration.md", configuration::page),
+];
+
+/// Writes the pages.
 pub fn write(place: &Place, report: &mut Report) -> Result<()> {
-    let page = page(place)?;
-    report.step("docs/status.md is written", || {
-        Ok(std::fs::write(place.root.join("docs/status.md"), page)?)
-    });
+    for (name, make) in PAGES {
+        let page = make(place)?;
+        report.step(&format!("{name} is written"), || {
+            Ok(std::fs::write(place.root.join(name), page)?)
+        });
+    }
     Ok(())
 }
 
-/// Whether the page is the one that the tables give.
-pub fn is_fresh(place: &Place) -> Result<()> {
-    let on_disk = std::fs::read_to_string(place.root.join("docs/status.md")).unwrap_or_default();
-    if on_disk != page(place)? {
-        bail!("docs/status.md is not what docs/status/*.tsv give: run `cargo xtask status`");
+/// Whether the pages are those that the tables give.
+pub fn are_fresh(place: &Place) -> Result<()> {
+    for (name, make) in PAGES {
+        let on_disk = std::fs::read_to_string(place.root.join(name)).unwrap_or_default();
+        if on_disk != make(place)? {
+            bail!("{name} is not what its tables give: run `cargo xtask status`");
+        }
     }
     Ok(())
 }
 
 fn page(place: &Place) -> Result<String> {
     let mut page = String::from(
-        "# What works\n\nMade by `cargo xtask status` from the tables in `docs/status/`: change those, not this page.\n\
+        "# What works\n\nMade by `cargo xtask status` from the tables in `docs/status/`, and for keys beside the code: change those, not this page.\n\
          *works*: as Apache Pulsar 4.0 standalone does it. *partly*: the note says what is missing. Everything else: not yet.\n\n\
          | | works | partly | not yet |\n| --- | --- | --- | --- |\n",
     );
@@ -103,6 +112,7 @@ fn page(place: &Place) -> Result<String> {
             counts[0], counts[1], counts[2]
         )?;
     }
+    page.push_str(&configuration::summary(place)?);
     page.push_str(&sections);
     Ok(page)
 }

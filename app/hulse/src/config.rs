@@ -1,18 +1,36 @@
-//! Settings in Pulsar's words: a `.properties` file, then `--set key=value`, the later word wins.
+//! Settings in Pulsar's words: a `.properties` file, then the environment (`PULSAR_PREFIX_<key>`), then
+//! `--set key=value`; the later word wins.
 //!
-//! A key acts only if it stands in [`acting`]; every other key that somebody gave is named at start, so that nobody
-//! believes in a setting that does nothing.
+//! [`table`] knows every key. A key acts only if it stands in [`acting`]; what becomes of all others is decided key by
+//! key in the table and carried out in [`check`], so that nobody believes in a setting that does nothing.
 
 mod acting;
 mod check;
-mod known;
+mod error;
+mod kind;
 mod layers;
-pub mod properties;
+mod listing;
+mod properties;
+mod secrets;
+mod spelling;
+mod table;
 
 pub use check::{Checked, check};
-pub use layers::{ConfigError, Given, Origin};
+pub use error::ConfigErrors;
+pub use layers::{Given, Origin};
+pub use listing::{Extent, as_json, as_text, rows};
 
 #[cfg(test)]
 mod check_tests;
 #[cfg(test)]
+mod guards_tests;
+#[cfg(test)]
+mod kind_tests;
+#[cfg(test)]
+mod layers_tests;
+#[cfg(test)]
+mod listing_tests;
+#[cfg(test)]
 mod properties_tests;
+#[cfg(test)]
+mod table_tests;

@@ -1,6 +1,7 @@
 //! The one binary: reads the configuration, opens doors; or visits a broker from the terminal.
 
 mod config;
+mod configuration;
 mod exit;
 mod standalone;
 
@@ -29,7 +30,9 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     /// Run broker, storage and metadata in this process
-    Standalone(StandaloneArguments),
+    Standalone(ConfigurationArguments),
+    /// Show every setting: its value, where it comes from, its default, and whether it acts
+    Config(ConfigArguments),
     /// Send messages to a topic: those given with -m, or the lines of stdin
     Produce(ProduceArguments),
     /// Show the messages of a subscription, a line each, and acknowledge them
@@ -40,16 +43,32 @@ enum Command {
 
 /// What `hulse standalone` takes.
 #[derive(Args)]
-pub struct StandaloneArguments {
+pub struct ConfigurationArguments {
     /// Where everything that lasts is kept [default: data]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// A configuration file with Pulsar's keys, such as its standalone.conf
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// One setting, over what the file says; may be given more than once
+    /// One setting, over what the file and the environment (PULSAR_PREFIX_<key>) say; may be given more than once
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
+}
+
+/// What `hulse config` takes.
+#[derive(Args)]
+pub struct ConfigArguments {
+    #[command(flatten)]
+    configuration: ConfigurationArguments,
+    /// Show every key of Pulsar's, not only those that act or were given
+    #[arg(long, conflicts_with = "changed")]
+    all: bool,
+    /// Show only what differs from its default
+    #[arg(long)]
+    changed: bool,
+    /// Show it as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// What `hulse produce` takes.
@@ -141,6 +160,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some(Command::Standalone(arguments)) => standalone::run(&arguments),
+        Some(Command::Config(arguments)) => configuration::run(&arguments),
         Some(Command::Produce(arguments)) => produce::run(&arguments),
         Some(Command::Consume(arguments)) => consume::run(&arguments),
         Some(Command::Record(arguments)) => record::run(&arguments),

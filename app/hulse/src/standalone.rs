@@ -1,7 +1,7 @@
 //! `hulse standalone`: everything in one process, until a signal comes.
 
-use crate::config::{Checked, ConfigError, Given, Origin, check};
-use crate::{StandaloneArguments, exit};
+use crate::config::{Checked, check};
+use crate::{ConfigurationArguments, configuration, exit};
 use broker::{Broker, BrokerSettings, Stopped};
 use std::io::Write;
 use std::process::ExitCode;
@@ -23,12 +23,13 @@ const ECHO_WAIT: Duration = Duration::from_secs(1);
 const FILE_SIZE_SIGNAL: i32 = 25;
 
 /// Runs until a signal comes or something happens that the process must not survive.
-pub fn run(arguments: &StandaloneArguments) -> ExitCode {
+pub fn run(arguments: &ConfigurationArguments) -> ExitCode {
     let began = Instant::now();
-    let Checked { settings, notices } = match read_configuration(arguments) {
-        Ok(checked) => checked,
-        Err(error) => return exit::with(exit::USAGE, &error),
-    };
+    let Checked { settings, notices } =
+        match configuration::given(arguments).and_then(|given| check(&given)) {
+            Ok(checked) => checked,
+            Err(error) => return exit::with(exit::USAGE, &error),
+        };
     for notice in notices {
         tracing::warn!("{notice}");
     }
@@ -40,25 +41,6 @@ pub fn run(arguments: &StandaloneArguments) -> ExitCode {
     // Whatever still runs (a stuck disk) must not keep the process.
     runtime.shutdown_background();
     code
-}
-
-fn read_configuration(arguments: &StandaloneArguments) -> Result<Checked, ConfigError> {
-    let mut given = Given::default();
-    if let Some(path) = &arguments.config {
-        given.read_file(path)?;
-    }
-    for set in &arguments.sets {
-        given.read_set(set)?;
-    }
-    if let Some(directory) = &arguments.data_dir {
-        let text = directory.to_string_lossy().into_owned();
-        given.put(
-            "hulse.dataDirectory".to_owned(),
-            text,
-            Origin::Option("--data-dir"),
-        );
-    }
-    check(&given)
 }
 
 fn runtime() -> std::io::Result<Runtime> {

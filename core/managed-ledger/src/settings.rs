@@ -39,7 +39,7 @@ impl Default for Settings {
             rollover_age_min: Duration::from_secs(10 * 60),
             retention_age: Some(Duration::ZERO),
             retention_bytes: Some(0),
-            cursor_ledger_entries_max: 10_000,
+            cursor_ledger_entries_max: 50_000,
             cursor_ledger_bytes_max: 1024 * 1024,
             node_snapshot_bytes_max: 16 * 1024,
             cursor_part_bytes_max: 1024 * 1024,

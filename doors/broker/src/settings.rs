@@ -34,6 +34,8 @@ pub struct BrokerSettings {
     /// Publishes of one connection that may wait for the disk before its socket is no longer read
     /// (`maxPendingPublishRequestsPerConnection`).
     pub pending_publishes_max: u32,
+    /// Bytes of a consumer's own key-value pairs (`maxConsumerMetadataSize`).
+    pub consumer_metadata_bytes_max: usize,
     /// What topics live by: creation on use, limits, sizes of reads.
     pub topics: TopicSettings,
     /// What logs live by: when a ledger is full, what is kept of consumed ones.
@@ -68,6 +70,7 @@ impl Default for BrokerSettings {
             keep_alive_interval: Duration::from_secs(30),
             liveness_timeout: Duration::from_secs(5),
             pending_publishes_max: 1000,
+            consumer_metadata_bytes_max: 1024,
             topics: TopicSettings::default(),
             ledgers: managed_ledger::Settings::default(),
             tail_cache_bytes: 64 * MIB,

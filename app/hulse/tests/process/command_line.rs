@@ -5,7 +5,7 @@ use crate::support::{failure, hulse, run, standalone, text};
 #[test]
 fn without_a_command_it_prints_help() {
     let said = text(run(&mut hulse(&[])));
-    for word in ["standalone", "produce", "consume", "--help"] {
+    for word in ["standalone", "config", "produce", "consume", "--help"] {
         assert!(said.contains(word), "{word}: {said}");
     }
 }

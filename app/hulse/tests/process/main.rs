@@ -1,6 +1,7 @@
 //! The real program: what it says, serves, keeps and survives.
 
 mod command_line;
+mod configuration;
 mod formats;
 mod pages;
 mod recording;

@@ -61,7 +61,7 @@ fn sigterm_and_sigint_end_it_in_good_order() {
 fn settings_that_do_nothing_are_named_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let sets = [
-        "authenticationEnabled=true",
+        "webSocketServiceEnabled=true",
         "brokerServisePort=1",
         "journalSyncData=false",
     ];
@@ -85,9 +85,9 @@ fn settings_that_do_nothing_are_named_at_start() {
         .unwrap();
     child.wait().unwrap();
     for part in [
-        "not acting in this version: authenticationEnabled (--set)",
+        "not acting in this version: webSocketServiceEnabled (--set)",
         "did you mean brokerServicePort?",
-        "journalSyncData=false (--set) is ignored",
+        "journalSyncData=false (--set) is not followed",
     ] {
         assert_eq!(said.matches(part).count(), 1, "{part}: {said}");
     }

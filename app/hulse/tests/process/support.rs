@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Longer than anything here takes; only a test that fails waits so long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -165,21 +165,22 @@ impl Drop for Broker {
 
 /// Runs a command to its end; one that does not end is a failure.
 pub fn run(command: &mut Command) -> Output {
-    let mut child = command
+    let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let began = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            let output = child.wait_with_output().unwrap();
-            panic!("{command:?} did not end; it said {output:?}");
+    let pid = child.id().to_string();
+    let (tell, told) = std::sync::mpsc::channel();
+    // What it says is read while it runs: pipes are short.
+    std::thread::spawn(move || tell.send(child.wait_with_output()));
+    match told.recv_timeout(PATIENCE) {
+        Ok(output) => output.unwrap(),
+        Err(_) => {
+            let _ = Command::new("kill").args(["-KILL", &pid]).status();
+            panic!("{command:?} did not end; it said {:?}", told.recv());
         }
-        std::thread::sleep(Duration::from_millis(5));
     }
-    child.wait_with_output().unwrap()
 }
 
 /// What a command said that worked.
