@@ -2,7 +2,7 @@
 //! `--set key=value`; the later word wins.
 //!
 //! [`table`] knows every key. A key acts only if it stands in [`acting`]; what becomes of all others is decided key by
-//! key in the table and carried out in [`check`], so that nobody believes in a setting that does nothing.
+//! key in the table and carried out in [`check()`], so that nobody believes in a setting that does nothing.
 
 mod acting;
 mod check;
