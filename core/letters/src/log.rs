@@ -159,6 +159,9 @@ pub struct SavedCursor {
     pub snapshot: Bytes,
     /// The deltas after it, in order.
     pub deltas: Vec<Bytes>,
+    /// Newer records are lost, and why: what is here is older (its snapshot may be empty: nothing is known). The next
+    /// record must be a snapshot.
+    pub lost: Option<String>,
 }
 
 /// Why a log said no.

@@ -92,6 +92,8 @@ enum Work {
     /// What it must begin with is being written.
     Filling {
         ledger: RecordLedger,
+        /// The snapshot with which it begins, if the node has room for it.
+        fallback: Option<Bytes>,
         ticket: Ticket,
     },
     /// The node is being pointed at it.
@@ -160,6 +162,15 @@ impl CursorKeeper {
         self.version = Some(version);
         self.home = ledger;
         self.held = Some(state);
+        self
+    }
+
+    /// A cursor whose ledger cannot be read: the next record must be a snapshot, and begins a ledger of its own. Then
+    /// the unreadable one goes.
+    pub(crate) fn restored_without(mut self, version: i64, ledger: i64) -> CursorKeeper {
+        self.version = Some(version);
+        self.home = Some(ledger);
+        self.broken = true;
         self
     }
 

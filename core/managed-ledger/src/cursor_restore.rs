@@ -23,6 +23,17 @@ pub(crate) struct CursorRestore {
     ledger: i64,
     /// The ledger named by the node at this version was not there.
     missing_at: Option<i64>,
+    /// What the node has for the case that the ledger cannot be read.
+    fallback: Bytes,
+}
+
+/// Why a cursor cannot be restored as it was.
+#[derive(Debug)]
+enum Flaw {
+    /// Its ledger, or what is in it, is gone: what the node remembers must do. Older is safe: messages come twice.
+    Lost(String),
+    /// What is there is not understood; perhaps a newer version wrote it. Nothing is touched.
+    Strange(String),
 }
 
 #[derive(Debug)]
@@ -47,6 +58,8 @@ pub(crate) struct Found {
     pub(crate) version: i64,
     /// The cursor ledger, if there is one.
     pub(crate) ledger: Option<i64>,
+    /// The ledger cannot be read, and why: the state is an older one, or empty.
+    pub(crate) lost: Option<String>,
 }
 
 /// How far it is.
@@ -74,6 +87,7 @@ impl CursorRestore {
             version: 0,
             ledger: -1,
             missing_at: None,
+            fallback: Bytes::new(),
         };
         restore.ask(turn);
         restore
@@ -102,7 +116,8 @@ impl CursorRestore {
                 Restored::Pending
             }
             Ok(Ok(Some(restored))) => restored,
-            Ok(Err(text)) => Restored::Failed(self.damaged(&text)),
+            Ok(Err(Flaw::Lost(text))) => self.lost(text),
+            Ok(Err(Flaw::Strange(text))) => Restored::Failed(self.damaged(&text)),
             Err(fault) => self.failed(turn, &fault),
         }
     }
@@ -136,15 +151,16 @@ impl CursorRestore {
         });
     }
 
-    fn node(&mut self, found: Option<(Bytes, i64)>) -> Result<Option<Restored>, String> {
+    fn node(&mut self, found: Option<(Bytes, i64)>) -> Result<Option<Restored>, Flaw> {
         let Some((value, version)) = found else {
             return Ok(Some(Restored::Absent));
         };
         if self.missing_at == Some(version) {
-            return Err(format!("its cursor ledger {} does not exist", self.ledger));
+            let text = format!("its cursor ledger {} does not exist", self.ledger);
+            return Err(Flaw::Lost(text));
         }
         self.version = version;
-        match CursorNode::decode(&value).map_err(|error| error.to_string())? {
+        match CursorNode::decode(&value).map_err(|error| Flaw::Strange(error.to_string()))? {
             CursorNode::Here(snapshot) => {
                 let state = State {
                     snapshot,
@@ -154,34 +170,41 @@ impl CursorRestore {
                     state,
                     version,
                     ledger: None,
+                    lost: None,
                 })))
             }
-            CursorNode::InLedger(ledger) => {
+            CursorNode::InLedger { ledger, fallback } => {
                 self.ledger = ledger;
+                self.fallback = fallback.unwrap_or_default();
                 self.step = Step::Recover;
                 Ok(None)
             }
         }
     }
 
-    fn recovered(&mut self, last: i64) -> Result<Option<Restored>, String> {
+    fn recovered(&mut self, last: i64) -> Result<Option<Restored>, Flaw> {
         if last < 0 {
-            return Err(format!("cursor ledger {} is empty", self.ledger));
+            return Err(Flaw::Lost(self.in_ledger("it is empty")));
         }
         self.step = Step::Last(last);
         Ok(None)
     }
 
-    fn read(&mut self, bodies: Vec<Bytes>) -> Result<Option<Restored>, String> {
+    fn read(&mut self, bodies: Vec<Bytes>) -> Result<Option<Restored>, Flaw> {
         match &mut self.step {
             Step::Last(last) => {
                 let last = *last;
-                let body = bodies.into_iter().next().ok_or("storage gave no entry")?;
-                let part = Part::decode(last, body).map_err(|text| self.in_ledger(&text))?;
+                let body = bodies.into_iter().next();
+                let body = body.ok_or_else(|| Flaw::Strange("storage gave no entry".to_owned()))?;
+                let part = Part::decode(last, body).map_err(|text| {
+                    Flaw::Strange(format!("cursor ledger {}: {text}", self.ledger))
+                })?;
                 self.step = match part.kind {
                     // The newest snapshot was never completed: what came before it counts.
                     Kind::Snapshot if part.is_followed() && part.base == 0 => {
-                        return Err(self.in_ledger("its only snapshot is incomplete"));
+                        return Err(Flaw::Lost(
+                            self.in_ledger("its only snapshot is incomplete"),
+                        ));
                     }
                     Kind::Snapshot if part.is_followed() => Step::Last(part.base - 1),
                     _ => Step::Records {
@@ -198,7 +221,7 @@ impl CursorRestore {
                 entries,
             } => {
                 if bodies.is_empty() {
-                    return Err(self.in_ledger("storage gave no entry"));
+                    return Err(Flaw::Strange(self.in_ledger("storage gave no entry")));
                 }
                 entries.extend(bodies);
                 let (base, count) = (*base, *last - *base + 1);
@@ -207,11 +230,12 @@ impl CursorRestore {
                 }
                 entries.truncate(count as usize);
                 let state = record::assemble(base, std::mem::take(entries))
-                    .map_err(|text| self.in_ledger(&text))?;
+                    .map_err(|text| Flaw::Strange(self.in_ledger(&text)))?;
                 Ok(Some(Restored::Found(Found {
                     state,
                     version: self.version,
                     ledger: Some(self.ledger),
+                    lost: None,
                 })))
             }
             Step::Node | Step::Recover => Ok(None),
@@ -225,6 +249,10 @@ impl CursorRestore {
                 self.missing_at = Some(self.version);
                 self.step = Step::Node;
             }
+            Fault::Damaged(text) if !matches!(self.step, Step::Node) => {
+                let text = self.in_ledger(text);
+                return self.lost(text);
+            }
             Fault::Missing(text) | Fault::Damaged(text) | Fault::Refused(text) => {
                 let text = self.in_ledger(text);
                 return Restored::Failed(self.damaged(&text));
@@ -237,6 +265,18 @@ impl CursorRestore {
         }
         self.ask(turn);
         Restored::Pending
+    }
+
+    fn lost(&mut self, why: String) -> Restored {
+        Restored::Found(Found {
+            state: State {
+                snapshot: std::mem::take(&mut self.fallback),
+                deltas: Vec::new(),
+            },
+            version: self.version,
+            ledger: Some(self.ledger),
+            lost: Some(why),
+        })
     }
 
     fn in_ledger(&self, text: &str) -> String {

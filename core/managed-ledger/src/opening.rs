@@ -394,6 +394,7 @@ impl ManagedLedger {
                 state,
                 version,
                 ledger,
+                lost,
             }) => {
                 let path = restores
                     .remove(name)
@@ -403,6 +404,7 @@ impl ManagedLedger {
                     name: name.to_string(),
                     snapshot: state.snapshot.clone(),
                     deltas: state.deltas.clone(),
+                    lost: lost.clone(),
                 });
                 let keeper = CursorKeeper::new(
                     name.clone(),
@@ -410,8 +412,11 @@ impl ManagedLedger {
                     &self.topic.persistence_name(),
                     self.settings.clone(),
                 );
-                self.cursors
-                    .insert(name.clone(), keeper.restored(state, version, ledger));
+                let keeper = match (lost, ledger) {
+                    (Some(_), Some(ledger)) => keeper.restored_without(version, ledger),
+                    _ => keeper.restored(state, version, ledger),
+                };
+                self.cursors.insert(name.clone(), keeper);
             }
         }
         if restores.is_empty() {

@@ -101,14 +101,39 @@ impl Topic {
         self.readmit(|newcomer| newcomer.waits_for == WaitsFor::Log, turn);
     }
 
-    /// A cursor as it was saved. One that is damaged begins at the first entry: better twice than never.
+    /// A cursor as it was saved. One that is damaged begins at what is left of it, or at the first entry: better twice
+    /// than never.
     fn restored(
         &self,
         saved: &SavedCursor,
         turn: &mut Turn<'_>,
     ) -> Result<Subscription, CursorError> {
+        let lost = saved.lost.as_deref();
         let mut cursor = match Cursor::restore(&saved.snapshot, &saved.deltas) {
-            Ok(cursor) => cursor,
+            Ok(mut cursor) => {
+                if let Some(why) = lost {
+                    turn.report(format!(
+                        "{}: subscription '{}': its newest acknowledgements are lost ({why}); it begins again after \
+                         {}, and what was acknowledged since then comes again",
+                        self.name,
+                        saved.name,
+                        cursor.mark()
+                    ));
+                    cursor.save_failed();
+                }
+                cursor
+            }
+            Err(_) if lost.is_some() && saved.snapshot.is_empty() => {
+                turn.report(format!(
+                    "{}: subscription '{}': its acknowledgements are lost ({}); it begins again at the first entry",
+                    self.name,
+                    saved.name,
+                    lost.unwrap_or_default()
+                ));
+                let mut cursor = Cursor::at(self.extent.start());
+                cursor.save_failed();
+                cursor
+            }
             Err(error @ CursorError::Version { .. }) => return Err(error),
             Err(error) => {
                 turn.report(format!(

@@ -6,6 +6,7 @@ use crate::node_write::Progress;
 use crate::record_ledger::RecordLedger;
 use crate::storage::{Answer, Call, Fault};
 use crate::turn::{TRIES_MAX, Turn};
+use bytes::Bytes;
 use letters::log::Ticket;
 
 impl CursorKeeper {
@@ -104,14 +105,24 @@ impl CursorKeeper {
         match result {
             Ok(id) => {
                 let mut ledger = RecordLedger::new(id);
+                let fallback = self.fallback_of(&records);
                 for (kind, body) in records {
                     ledger.write(turn, &self.owner, &self.settings, kind, &body, None);
                 }
-                self.work = Work::Filling { ledger, ticket };
+                self.work = Work::Filling {
+                    ledger,
+                    fallback,
+                    ticket,
+                };
             }
             Err(_) if tries + 1 < TRIES_MAX => self.create(turn, ticket, records, tries + 1),
             Err(fault) => self.fail(turn, ticket, &fault),
         }
+    }
+
+    fn fallback_of(&self, records: &Records) -> Option<Bytes> {
+        let (_, first) = records.first()?;
+        (first.len() <= self.settings.node_snapshot_bytes_max).then(|| first.clone())
     }
 
     pub(super) fn appended(
@@ -137,16 +148,19 @@ impl CursorKeeper {
         match std::mem::replace(&mut self.work, Work::Idle) {
             Work::Filling {
                 ledger: mut filling,
+                fallback,
                 ticket,
             } if filling.ledger == ledger => match filling.answered(entry, result) {
                 Ok(_) if filling.is_busy() => {
                     self.work = Work::Filling {
                         ledger: filling,
+                        fallback,
                         ticket,
                     }
                 }
                 Ok(_) => {
-                    let write = self.write_node(turn, &CursorNode::InLedger(ledger));
+                    let node = CursorNode::InLedger { ledger, fallback };
+                    let write = self.write_node(turn, &node);
                     self.work = Work::Pointing {
                         write,
                         ledger: filling,

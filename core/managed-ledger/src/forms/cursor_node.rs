@@ -15,8 +15,14 @@ use vocabulary::WallTime;
 pub enum CursorNode {
     /// The state is this snapshot.
     Here(Bytes),
-    /// The state is in this cursor ledger.
-    InLedger(i64),
+    /// The state is in a cursor ledger.
+    InLedger {
+        /// Which.
+        ledger: i64,
+        /// The snapshot with which that ledger begins, if it is small: for the day on which the ledger cannot be read.
+        /// (Pulsar's node keeps the mark of that moment for the same purpose.)
+        fallback: Option<Bytes>,
+    },
 }
 
 impl CursorNode {
@@ -25,7 +31,9 @@ impl CursorNode {
         let info = ManagedCursorInfo::decode(compressed::body(value)?)
             .map_err(|error| FormError::Unreadable("ManagedCursorInfo", error.to_string()))?;
         match (info.cursors_ledger_id, info.hulse_snapshot) {
-            (Some(ledger), _) if ledger >= 0 => Ok(CursorNode::InLedger(ledger)),
+            (Some(ledger), fallback) if ledger >= 0 => {
+                Ok(CursorNode::InLedger { ledger, fallback })
+            }
             (Some(-1), Some(snapshot)) => Ok(CursorNode::Here(snapshot)),
             (Some(-1), None) => Err(FormError::Nonsense(
                 "the cursor's state is there in a form that only Apache Pulsar reads".to_owned(),
@@ -44,7 +52,7 @@ impl CursorNode {
     pub fn encode(&self, last_active: WallTime) -> Bytes {
         let (ledger, snapshot) = match self {
             CursorNode::Here(snapshot) => (-1, Some(snapshot.clone())),
-            CursorNode::InLedger(ledger) => (*ledger, None),
+            CursorNode::InLedger { ledger, fallback } => (*ledger, fallback.clone()),
         };
         let info = ManagedCursorInfo {
             cursors_ledger_id: Some(ledger),

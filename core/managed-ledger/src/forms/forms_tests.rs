@@ -115,12 +115,22 @@ fn a_cursor_node_says_where_the_state_is() {
     let bytes = [&[8][..], &none, &[48, 9], &[0xca, 0x3e, 2], b"xy"].concat();
     assert_eq!(here.encode(WallTime(9)), bytes);
     assert_eq!(CursorNode::decode(&bytes.into()), Ok(here));
-    let in_ledger = CursorNode::InLedger(5);
+    let in_ledger = CursorNode::InLedger {
+        ledger: 5,
+        fallback: None,
+    };
     assert_eq!(in_ledger.encode(WallTime(9)), [8, 5, 48, 9][..]);
     assert_eq!(
         CursorNode::decode(&Bytes::from_static(&[8, 5])),
         Ok(in_ledger)
     );
+    let with_fallback = CursorNode::InLedger {
+        ledger: 5,
+        fallback: Some(Bytes::from_static(b"xy")),
+    };
+    let bytes = [&[8, 5, 48, 9, 0xca, 0x3e, 2][..], b"xy"].concat();
+    assert_eq!(with_fallback.encode(WallTime(9)), bytes);
+    assert_eq!(CursorNode::decode(&bytes.into()), Ok(with_fallback));
     let of_pulsar = [&[8][..], &none, &[16, 3, 24, 4]].concat();
     let text = CursorNode::decode(&of_pulsar.into())
         .expect_err("no snapshot of ours")

@@ -251,3 +251,62 @@ fn a_cursor_that_another_owner_moved_ends_the_log() {
     );
     assert_eq!(restored(&mut world, second).1, "zero+1");
 }
+
+/// What is lost of the one cursor, after a crash, and its snapshot.
+fn restored_in_part(world: &mut World, owner: Asker) -> (Asker, String, Option<String>) {
+    world.crash(owner);
+    world.take_replies();
+    let owner = world.open();
+    world.settle();
+    let replies = world.take_replies();
+    let [(_, LogReply::Opened { cursors, .. })] = replies.as_slice() else {
+        panic!("{replies:?}")
+    };
+    let [cursor] = cursors.as_slice() else {
+        panic!("{cursors:?}")
+    };
+    assert!(cursor.deltas.is_empty());
+    let snapshot = String::from_utf8_lossy(&cursor.snapshot).into_owned();
+    (owner, snapshot, cursor.lost.clone())
+}
+
+#[test]
+fn a_cursor_whose_ledger_is_gone_or_damaged_begins_at_what_its_node_remembers() {
+    for gone in [true, false] {
+        for (small, remembered) in [(1024, "one"), (2, "")] {
+            let (mut world, owner) = with_cursor(Settings {
+                node_snapshot_bytes_max: small,
+                ..young()
+            });
+            save(&mut world, owner, 1, snapshot("one"));
+            save(&mut world, owner, 2, delta("2"));
+            world.settle();
+            let ids: Vec<i64> = world.storage.ledgers.keys().copied().collect();
+            let [ledger] = ids[..] else { panic!("{ids:?}") };
+            match gone {
+                true => drop(world.storage.ledgers.remove(&ledger)),
+                false => world.storage.damaged.push(ledger),
+            }
+            let (owner, found, lost) = restored_in_part(&mut world, owner);
+            assert_eq!(found, remembered);
+            let lost = lost.expect("something is lost");
+            assert!(lost.contains(&format!("ledger {ledger}")), "{lost}");
+            // A delta to what is not there would be nonsense; a snapshot makes it whole, in a ledger of its own.
+            save(&mut world, owner, 3, delta("3"));
+            save(&mut world, owner, 4, snapshot("four"));
+            save(&mut world, owner, 5, delta("5"));
+            world.settle();
+            let saved: Vec<(u64, bool)> = world
+                .take_replies()
+                .into_iter()
+                .filter_map(|(_, reply)| match reply {
+                    LogReply::CursorSaved { ticket, result, .. } => Some((ticket, result.is_ok())),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(saved, [(3, false), (4, true), (5, true)]);
+            assert!(!world.storage.ledgers.contains_key(&ledger));
+            assert_eq!(restored(&mut world, owner).1, "four+5");
+        }
+    }
+}

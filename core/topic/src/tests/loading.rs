@@ -329,6 +329,37 @@ fn a_damaged_cursor_begins_again_and_is_saved_whole() {
 }
 
 #[test]
+fn a_cursor_whose_newest_records_are_lost_begins_at_what_is_left_and_is_saved_whole() {
+    for remembered in [true, false] {
+        let mut world = World::new();
+        world.publish_many(2);
+        world.consumer(1, 1, SubscriptionType::Shared);
+        let cursor = world.log.cursors.get_mut("sub").unwrap();
+        cursor.lost = Some("the disk ate it".to_owned());
+        cursor.deltas.clear();
+        if !remembered {
+            cursor.snapshot.clear();
+        }
+        world.crash();
+        world.consumer(1, 1, SubscriptionType::Shared);
+        world.flow(1, 1, 10);
+        assert_eq!(world.got_entries(1), [0, 1]);
+        let report = &world.reports[0];
+        assert!(
+            report.contains("lost") && report.contains("the disk ate it"),
+            "{report}"
+        );
+        assert!(report.contains("'sub'"), "{report}");
+        world.log.cursors.get_mut("sub").unwrap().snapshot.clear();
+        world.advance(1000);
+        assert!(
+            !world.log.cursors["sub"].snapshot.is_empty(),
+            "a snapshot is saved"
+        );
+    }
+}
+
+#[test]
 fn a_cursor_of_a_newer_version_is_left_alone() {
     let mut world = World::new();
     world.publish_many(2);

@@ -88,6 +88,7 @@ impl MemoryLog {
                         name: name.clone(),
                         snapshot,
                         deltas: Vec::new(),
+                        lost: None,
                     };
                     self.cursors.insert(name.clone(), cursor);
                 }

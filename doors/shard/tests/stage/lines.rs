@@ -48,6 +48,14 @@ impl Stage {
                 let found = self.house.rot(&text);
                 found.then_some(()).ok_or(format!("{name} is not on disk"))
             }
+            ["a", "cursor", "snapshot", "rots"] => {
+                // As managed-ledger writes it: version, kind, base, part 0 of 1, of a snapshot that begins a cursor ledger.
+                let head = [&[1u8, 1][..], &[0; 8], &[0; 4], &[0, 0, 0, 1]].concat();
+                let found = self.house.rot(&head);
+                found
+                    .then_some(())
+                    .ok_or("no cursor snapshot is on disk".to_owned())
+            }
             ["record", "of", topic, "turns", "to", "garbage"] => {
                 let name = topic_name(topic)?;
                 let path = format!(

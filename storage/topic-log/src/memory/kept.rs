@@ -102,6 +102,7 @@ impl Kept {
             name: name.to_owned(),
             snapshot,
             deltas: Vec::new(),
+            lost: None,
         };
         self.cursors.insert(name.to_owned(), cursor);
         Ok(())

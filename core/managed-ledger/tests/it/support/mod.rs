@@ -53,6 +53,8 @@ pub struct Storage {
     pub trouble: Trouble,
     /// The next write of a node is not answered in time; whether it happens.
     pub next_put_late: Option<bool>,
+    /// Ledgers whose entries cannot be read.
+    pub damaged: Vec<i64>,
     /// The id given last.
     pub next_ledger: i64,
     lanes: BTreeMap<String, VecDeque<(Asker, Call)>>,
@@ -148,7 +150,11 @@ impl Storage {
                 last,
                 ..
             } => {
+                let is_damaged = self.damaged.contains(&ledger);
                 let result = self.ledger(ledger).and_then(|found| {
+                    if is_damaged {
+                        return Err(Fault::Damaged("a wrong checksum".to_owned()));
+                    }
                     let range = usize::try_from(first).unwrap_or(usize::MAX)
                         ..=usize::try_from(last).unwrap_or(usize::MAX);
                     found
