@@ -70,6 +70,10 @@ one is named at start.
 key, the value, its origin, and what is allowed. **Unknown keys** are named at start and ignored, as in Pulsar, except
 that one beginning with `hulse.` is an error.
 
+Hulse is stricter than Pulsar in three things: Pulsar takes the last of two contradicting lines, takes every word but
+`true` for false, and its containers read bare environment variables. It is laxer in one: the words of a choice may be
+written in any case.
+
 Defaults are those of Pulsar 4.2. Those in parentheses are worked out at start by Pulsar.
 ";
 

@@ -50,7 +50,7 @@ pub struct ConfigurationArguments {
     /// A configuration file with Pulsar's keys, such as its standalone.conf
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// One setting, over what the file and the environment (PULSAR_PREFIX_<key>) say; may be given more than once
+    /// One setting, over what the file and the environment (`PULSAR_PREFIX_KEY`) say; may be given more than once
     #[arg(long = "set", value_name = "KEY=VALUE")]
     sets: Vec<String>,
 }

@@ -13,7 +13,7 @@ pub struct SessionSettings {
     /// Time between keepalive ticks, and the deadline of the handshake: `keepAliveIntervalSeconds`.
     pub keepalive_interval: Duration,
     /// How long a peer may take to show that it is alive when another wants its place:
-    /// `connectionLivenessCheckTimeoutMillis`.
+    /// `connectionLivenessCheckTimeoutMillis`. Zero: it is not asked, and whoever holds a place keeps it.
     pub liveness_probe_timeout: Duration,
     /// SENDs without an answer at which reading pauses; it resumes at half:
     /// `maxPendingPublishRequestsPerConnection`.

@@ -183,8 +183,9 @@ fn seconds(value: Typed<'_>) -> Option<Duration> {
     number(value).map(Duration::from_secs)
 }
 
+/// Pulsar writes "not at all" also as a negative number.
 fn millis(value: Typed<'_>) -> Option<Duration> {
-    number(value).map(Duration::from_millis)
+    limit(value).map(Duration::from_millis)
 }
 
 fn path(value: Typed<'_>) -> Option<PathBuf> {

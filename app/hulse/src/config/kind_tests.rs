@@ -83,6 +83,7 @@ fn pulsars_parser_is_no_stricter_nor_is_ours() {
         "  maxProducersPerTopic  =  5  ",
         "maxProducersPerTopic=",
         "maxProducersPerTopic=-1",
+        "connectionLivenessCheckTimeoutMillis=0",
         "allowAutoTopicCreation=TRUE",
         "backlogQuotaDefaultLimitGB=-1",
         "backlogQuotaDefaultLimitGB=1e1",

@@ -56,10 +56,13 @@ impl Given {
         let bytes = read_limited(path)?;
         // Java reads ISO 8859-1, so other bytes may stand in old comments. They are refused where they would matter.
         let text = String::from_utf8_lossy(&bytes);
-        let all = properties::parse(&text).map_err(|reason| ConfigError::Syntax {
-            path: path.to_owned(),
-            reason,
-        })?;
+        // Some editors begin UTF-8 with a mark.
+        let all = properties::parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(
+            |reason| ConfigError::Syntax {
+                path: path.to_owned(),
+                reason,
+            },
+        )?;
         let is_utf8 = matches!(text, std::borrow::Cow::Borrowed(_));
         let mut said = BTreeMap::new();
         for property in all {

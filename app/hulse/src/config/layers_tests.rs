@@ -115,6 +115,12 @@ fn bytes_that_are_no_utf8_matter_only_outside_comments() {
 }
 
 #[test]
+fn a_mark_at_the_beginning_is_no_part_of_the_first_key() {
+    let (_, given, _folder) = read(b"\xef\xbb\xbfclusterName=a\n");
+    assert_eq!(given.unwrap().get("clusterName").unwrap().text, "a");
+}
+
+#[test]
 fn what_is_too_long_is_refused_and_not_repeated() {
     let mut long = b"superUserRoles=".to_vec();
     long.extend(vec![b'x'; 64 * 1024 + 1]);

@@ -28,6 +28,7 @@ use session::{
 };
 use session::{SessionSettings, WrittenFrames};
 use std::sync::Arc;
+use std::time::Duration;
 use vocabulary::{Now, SessionId};
 
 /// Says no to everything but what it lists.
@@ -148,6 +149,9 @@ impl Stage {
                 }
                 "max_message_size" => self.settings.max_message_size = number(value) as u32,
                 "pending_publishes_max" => self.settings.pending_publishes_max = number(value),
+                "liveness_probe_timeout_s" => {
+                    self.settings.liveness_probe_timeout = Duration::from_secs(number(value));
+                }
                 "pending_requests_max" => self.settings.pending_requests_max = number(value),
                 "unwritten_answer_bytes_max" => {
                     self.settings.unwritten_answer_bytes_max = number(value)
