@@ -3,6 +3,10 @@
 //!
 //! [`table`] knows every key. A key acts only if it stands in [`acting`]; what becomes of all others is decided key by
 //! key in the table and carried out in [`check()`], so that nobody believes in a setting that does nothing.
+//!
+//! To make a key act: give it the class `works` (or `partly` with a note) and its bounds in `keys.tsv`, a line in
+//! `acting.rs`, take it out of `guards_tests.rs` if it stood there; then `cargo xtask status` and, for the listings in
+//! `tests/data/config`, `HULSE_WRITE_GOLDEN=1 cargo test -p hulse config`.
 
 mod acting;
 mod check;

@@ -50,7 +50,8 @@ fn each_kind_of_bad_value_says_what_is_allowed() {
         ("hulse.shards=65", "whole numbers from 1 to 64"),
         // ... and others: what would keep Pulsar from starting is no good here either.
         ("backlogQuotaDefaultLimitGB=ten", "a number"),
-        ("backlogQuotaDefaultLimitGB=inf", "a number"),
+        ("backlogQuotaDefaultLimitGB=NaN", "a number"),
+        ("backlogQuotaDefaultLimitGB=-Infinity", "a number"),
         (
             "backlogQuotaCheckIntervalInSeconds=0",
             "whole numbers from 1 to 2147483647",

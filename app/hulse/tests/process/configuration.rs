@@ -1,7 +1,9 @@
 //! Where settings come from, and what `hulse config` says about them: with the real program.
 
 use crate::support::{failure, hulse, run, standalone, text};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -124,5 +126,20 @@ fn a_shipped_file_starts_and_what_does_not_act_is_said_once() {
             usize::from(name.contains("standalone")),
             "{notices}"
         );
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = standalone(folder.path(), &[])
+            .arg("-c")
+            .arg(shipped(name))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(line.starts_with("hulse is ready: "), "{name}: {line}");
     }
 }
