@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use vocabulary::{AckSet, Position};
 
+use crate::ack::AckRefusal;
 use crate::ahead::{Ahead, Run};
 use crate::changes::Changes;
 use crate::extent::Extent;
@@ -181,6 +182,30 @@ impl Cursor {
         self.ahead = Ahead::default();
         self.partial.clear();
         self.snapshot_is_due();
+    }
+
+    /// Seeks: of the entries at or after `target` everything is wanted again, everything before is acknowledged. If
+    /// the target exists, `remaining` says which of its messages are wanted. Beyond the last entry nothing is wanted
+    /// but what is still to come.
+    ///
+    /// # Errors
+    /// If the set is larger than any batch. Nothing was changed.
+    pub fn seek(
+        &mut self,
+        extent: &Extent,
+        target: Position,
+        remaining: Option<&AckSet>,
+    ) -> Result<(), AckRefusal> {
+        let first = extent.at_or_after(target);
+        let part = remaining.filter(|set| first == Some(target) && !set.is_empty());
+        if part.is_some_and(|set| set.length() > u64::from(BATCH_MESSAGES_MAX)) {
+            return Err(AckRefusal::SetTooLarge { position: target });
+        }
+        self.reset(first.map_or_else(|| extent.end(), Position::before));
+        if let Some(set) = part {
+            self.partial.insert(target, set.clone());
+        }
+        Ok(())
     }
 
     /// Moves the mark over everything acknowledged that follows it.

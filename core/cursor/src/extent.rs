@@ -174,6 +174,24 @@ impl Extent {
         Some(Position::new(held.ledger, held.last))
     }
 
+    /// The last entry strictly before this position.
+    #[must_use]
+    pub fn last_before(&self, position: Position) -> Option<Position> {
+        self.at_or_before(position.before())
+    }
+
+    /// The entry that has `n` others between itself and `after`.
+    #[must_use]
+    pub fn nth_after(&self, after: Position, n: u64) -> Option<Position> {
+        let number = self.count_to(after).checked_add(n)?;
+        let at = self
+            .ledgers
+            .partition_point(|held| held.before + held.entries() <= number);
+        let held = self.ledgers.get(at)?;
+        let entry = i64::try_from(number.checked_sub(held.before)?).ok()?;
+        Some(Position::new(held.ledger, entry))
+    }
+
     /// The position a mark takes so that this entry is the first one not acknowledged: the entry number
     /// before it, which for the first entry of a ledger is -1, as in Pulsar.
     #[must_use]

@@ -111,3 +111,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn entries_are_found_by_their_number_after_another() {
+    let mut extent = Extent::new(vec![(4, 9), (7, 3), (9, 0)]);
+    assert_eq!(extent.nth_after(at(4, -1), 0), Some(at(4, 0)));
+    assert_eq!(extent.nth_after(at(4, 8), 1), Some(at(7, 0)));
+    assert_eq!(extent.nth_after(at(4, 9), 4), Some(at(9, 0)));
+    assert_eq!(extent.nth_after(at(4, 9), 5), None);
+    assert_eq!(extent.nth_after(Position::EARLIEST, u64::MAX), None);
+    extent.trimmed(at(7, 0));
+    assert_eq!(extent.nth_after(at(4, 3), 1), Some(at(7, 1)));
+}
+
+#[test]
+fn the_entry_before_another_may_lie_in_another_ledger() {
+    let extent = Extent::new(vec![(4, 9), (7, 3)]);
+    assert_eq!(extent.last_before(at(7, 2)), Some(at(7, 1)));
+    assert_eq!(extent.last_before(at(7, 0)), Some(at(4, 9)));
+    assert_eq!(extent.last_before(at(7, -1)), Some(at(4, 9)));
+    assert_eq!(extent.last_before(at(4, 0)), None);
+    assert_eq!(extent.last_before(Position::LATEST), Some(at(7, 3)));
+}

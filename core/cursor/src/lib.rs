@@ -39,6 +39,8 @@ mod model_tests;
 #[cfg(test)]
 mod saving_tests;
 #[cfg(test)]
+mod seek_tests;
+#[cfg(test)]
 mod size_tests;
 
 /// Property tests see the same cases on every run; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` are for a longer look.

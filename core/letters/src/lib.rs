@@ -14,8 +14,8 @@ pub mod to_topic;
 
 pub use log::{LogError, LogReply, LogRequest, SavedCursor, StoredEntry};
 pub use refusal::{Refusal, RefusalCode};
-pub use to_session::{Delivery, SessionLetter, ToSession};
+pub use to_session::{ConsumerReport, Delivery, SessionLetter, ToSession};
 pub use to_topic::{
-    AccessMode, AckId, AckKind, AddConsumer, AddProducer, InitialPosition, Publish,
+    AccessMode, AckId, AckKind, AddConsumer, AddProducer, InitialPosition, Publish, SeekTarget,
     SubscriptionType, ToTopic, TopicLetter,
 };

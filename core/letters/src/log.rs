@@ -62,7 +62,8 @@ pub enum LogRequest {
         value: String,
     },
     /// Nobody needs entries at or before this position any more: whole ledgers below may go, when the
-    /// retention rules agree. No answer but `Trimmed` if something went.
+    /// retention rules agree. A lower position than said before takes that back, for what has not gone yet: a
+    /// subscription went back. No answer but `Trimmed` if something went.
     Trim { up_to: Position },
     /// Seals what is open. Answer: `Closed`; after it the log may be opened again.
     Close,

@@ -1,9 +1,11 @@
 //! What a topic tells a session.
 
-use crate::Refusal;
+use crate::{Refusal, SubscriptionType};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use vocabulary::{AckSet, ConsumerId, Position, ProducerId, RequestId, SessionId, TopicName};
+use vocabulary::{
+    AckSet, ConsumerId, Position, ProducerId, RequestId, SessionId, TopicName, WallTime,
+};
 
 /// A letter to a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,6 +148,42 @@ pub enum SessionLetter {
         /// Whom.
         consumer_id: ConsumerId,
     },
+    /// The subscription is deleted, and its consumer with it.
+    Unsubscribed {
+        /// Echoed.
+        request_id: RequestId,
+        /// Who asked.
+        consumer_id: ConsumerId,
+    },
+    /// The subscription is where SEEK wanted it, also after a power cut.
+    SeekDone {
+        /// Echoed.
+        request_id: RequestId,
+        /// Who asked.
+        consumer_id: ConsumerId,
+    },
+    /// The last message that can be delivered.
+    LastMessageId {
+        /// Echoed.
+        request_id: RequestId,
+        /// Who asked.
+        consumer_id: ConsumerId,
+        /// Its entry; (-1, -1) if there is none.
+        position: Position,
+        /// Its index, if the entry is a batch.
+        batch_index: Option<u32>,
+        /// The asker's subscription has acknowledged everything up to here.
+        mark: Position,
+    },
+    /// How a consumer fares.
+    ConsumerStats(Box<ConsumerReport>),
+    /// UNSUBSCRIBE, SEEK, GET_LAST_MESSAGE_ID or CONSUMER_STATS was refused.
+    RequestRefused {
+        /// Echoed.
+        request_id: RequestId,
+        /// Why.
+        refusal: Refusal,
+    },
     /// Somebody wants the place of one of this session's producers or consumers: is the peer alive?
     /// Ping it; on any sign of life answer `StillHere`, on none within the probe time close the connection.
     AreYouThere {
@@ -154,6 +192,39 @@ pub enum SessionLetter {
         /// To be echoed.
         token: u64,
     },
+}
+
+/// A consumer as CONSUMER_STATS shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConsumerReport {
+    /// Echoed.
+    pub request_id: RequestId,
+    /// Whom.
+    pub consumer_id: ConsumerId,
+    /// Its name.
+    pub name: String,
+    /// How its subscription is shared.
+    pub subscription_type: SubscriptionType,
+    /// Messages per second, averaged since it connected.
+    pub messages_out_rate: f64,
+    /// Bytes per second, averaged since it connected.
+    pub bytes_out_rate: f64,
+    /// Entries per second that were asked for again, averaged since it connected.
+    pub redelivered_rate: f64,
+    /// Messages per second whose acks it sent, averaged since it connected.
+    pub acks_rate: f64,
+    /// Messages it may still get; negative by up to a batch.
+    pub permits: i64,
+    /// Messages it holds unacknowledged (Shared only).
+    pub unacked_messages: u64,
+    /// It holds too many.
+    pub blocked_on_unacked: bool,
+    /// Entries that its subscription has not acknowledged.
+    pub backlog_entries: u64,
+    /// The peer's network address as text.
+    pub address: String,
+    /// When it connected.
+    pub connected_since: WallTime,
 }
 
 /// One entry on its way to a consumer.

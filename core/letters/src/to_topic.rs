@@ -83,6 +83,39 @@ pub enum TopicLetter {
         /// Whom.
         consumer_id: ConsumerId,
     },
+    /// UNSUBSCRIBE came. Answer: `Unsubscribed`, after the subscription is deleted for good, or `RequestRefused`.
+    Unsubscribe {
+        /// Echoed.
+        request_id: RequestId,
+        /// Who asks; gone with the subscription.
+        consumer_id: ConsumerId,
+        /// Also if others are connected: they are thrown out.
+        force: bool,
+    },
+    /// SEEK came. Answer: `SeekDone`, after the new position is on disk and after the `CloseConsumer` of whom it
+    /// disconnects, or `RequestRefused`.
+    Seek {
+        /// Echoed.
+        request_id: RequestId,
+        /// Who asks.
+        consumer_id: ConsumerId,
+        /// Where to.
+        target: SeekTarget,
+    },
+    /// GET_LAST_MESSAGE_ID came. Answer: `LastMessageId` or `RequestRefused`.
+    GetLastMessageId {
+        /// Echoed.
+        request_id: RequestId,
+        /// Who asks.
+        consumer_id: ConsumerId,
+    },
+    /// CONSUMER_STATS came. Answer: `ConsumerStats` or `RequestRefused`.
+    ReadConsumerStats {
+        /// Echoed.
+        request_id: RequestId,
+        /// Of whom.
+        consumer_id: ConsumerId,
+    },
     /// The connection of an older producer or consumer answered the probe `AreYouThere`.
     StillHere {
         /// Echoed from the probe.
@@ -197,6 +230,8 @@ pub struct AddConsumer {
     pub initial_position: InitialPosition,
     /// Where a non-durable subscription begins: the named entry is read again.
     pub start: Option<(Position, Option<AckSet>)>,
+    /// The subscription, new or not, first seeks to the messages of the last so many seconds.
+    pub start_rollback_seconds: Option<u64>,
     /// Whether a missing topic may be created.
     pub force_topic_creation: bool,
     /// The consumer's epoch, if it sent one (Exclusive and Failover).
@@ -209,6 +244,16 @@ pub struct AddConsumer {
     pub client_version: String,
     /// The peer's network address as text, for statistics.
     pub address: String,
+}
+
+/// Where SEEK goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SeekTarget {
+    /// The named entry is the next one delivered, of a batch the messages in the set. A position that does not exist
+    /// (any more) stands for the next one that does; `Position::EARLIEST` and `LATEST` mean what they say.
+    Id(Position, Option<AckSet>),
+    /// The first entry published at or after this time, milliseconds since 1970 by the clocks of its producers.
+    Time(u64),
 }
 
 /// How far an ack reaches.

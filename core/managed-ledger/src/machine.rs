@@ -216,7 +216,7 @@ impl ManagedLedger {
                 self.set_property(now, ticket, key, value, effects)
             }
             Input::Trim { up_to } => {
-                self.consumed = self.consumed.max(Some(up_to));
+                self.consumed = Some(up_to);
                 self.advance(now, effects);
             }
             Input::Close => self.close(now, effects),

@@ -1,8 +1,8 @@
 //! Letters of topics, each to the file of the command it belongs to.
 
 use crate::commands::{
-    ack, close_consumer, close_producer, lookup, message, partitioned_metadata, ping, producer,
-    send, subscribe,
+    ack, close_consumer, close_producer, consumer_stats, get_last_message_id, lookup, message,
+    partitioned_metadata, ping, producer, seek, send, subscribe, unsubscribe,
 };
 use crate::session::{Session, Turn};
 use crate::waiting::Waiter;
@@ -110,7 +110,44 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, letter: SessionLe
         SessionLetter::CloseConsumer { consumer_id } => {
             close_consumer::by_topic(session, turn, consumer_id)
         }
+        SessionLetter::Unsubscribed { request_id, .. } => {
+            unsubscribe::done(session, turn, request_id)
+        }
+        SessionLetter::SeekDone { request_id, .. } => seek::done(session, turn, request_id),
+        SessionLetter::LastMessageId {
+            request_id,
+            position,
+            batch_index,
+            mark,
+            ..
+        } => {
+            let found = get_last_message_id::Found {
+                position,
+                batch_index,
+                mark,
+            };
+            get_last_message_id::found(session, turn, request_id, found);
+        }
+        SessionLetter::ConsumerStats(report) => consumer_stats::told(session, turn, *report),
+        SessionLetter::RequestRefused {
+            request_id,
+            refusal,
+        } => request_refused(session, turn, request_id, refusal),
         SessionLetter::AreYouThere { topic, token } => ping::asked_for(session, turn, topic, token),
+    }
+}
+
+fn request_refused(session: &mut Session, turn: &mut Turn<'_>, ticket: u64, refusal: Refusal) {
+    match session.answered(ticket) {
+        Some(
+            Waiter::Unsubscribe { request_id, .. }
+            | Waiter::Seek { request_id }
+            | Waiter::LastMessageId { request_id, .. },
+        ) => session.send_error(turn, request_id, refusal),
+        Some(Waiter::ConsumerStats { request_id }) => {
+            consumer_stats::refused(session, turn, request_id, refusal)
+        }
+        _ => {}
     }
 }
 

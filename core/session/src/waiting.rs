@@ -41,6 +41,22 @@ pub(crate) enum Waiter {
         request_id: RequestId,
         consumer_id: ConsumerId,
     },
+    /// `incarnation`: of the consumer that goes with its subscription.
+    Unsubscribe {
+        request_id: RequestId,
+        consumer_id: ConsumerId,
+        incarnation: u64,
+    },
+    Seek {
+        request_id: RequestId,
+    },
+    LastMessageId {
+        request_id: RequestId,
+        partition: Option<u32>,
+    },
+    ConsumerStats {
+        request_id: RequestId,
+    },
 }
 
 /// What the client hears when a producer or consumer has left its topic.

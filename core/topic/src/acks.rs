@@ -1,9 +1,10 @@
 //! Acks: what is acknowledged leaves the consumer that holds it, whoever sent the ack.
 
 use crate::TopicSettings;
+use crate::seek::refuse_ack;
 use crate::subscription::{Subscription, View};
 use crate::turn::{Seat, Turn, refusal};
-use cursor::AckRefusal;
+use cursor::{AckRefusal, Acked};
 use letters::{AckId, AckKind, Refusal, RefusalCode, SubscriptionType};
 use std::borrow::Cow;
 use vocabulary::Position;
@@ -25,6 +26,12 @@ impl Subscription {
             );
             return Err(refusal(RefusalCode::NotAllowedError, text));
         }
+        if self.is_being_reset()
+            && let Some(first) = ids.first()
+        {
+            self.totals.acks_ignored += 1;
+            return Err(refuse_ack(first.position));
+        }
         let mut refused = None;
         for id in ids {
             let Some(id) = as_far_as_allowed(kind, id, view.settings) else {
@@ -37,9 +44,12 @@ impl Subscription {
                     let remaining = id.remaining.as_ref();
                     self.cursor
                         .ack_cumulative(view.extent, id.position, remaining, None)
-                        .map(drop)
                 }
             };
+            let acked = acked.map(|acked| acked.entries.max(u64::from(acked.messages)));
+            if let (Ok(count), Some(consumer)) = (&acked, self.consumer(by)) {
+                consumer.totals.acked += count;
+            }
             if let Err(error) = acked {
                 self.totals.acks_ignored += 1;
                 let was_there = !matches!(error, AckRefusal::BeyondLast { .. });
@@ -52,19 +62,20 @@ impl Subscription {
         }
     }
 
-    fn ack_one(&mut self, by: Seat, id: &AckId, view: &View<'_>) -> Result<(), AckRefusal> {
+    fn ack_one(&mut self, by: Seat, id: &AckId, view: &View<'_>) -> Result<Acked, AckRefusal> {
         let position = id.position;
         let owner = self.owner_of(position, by);
         let held = owner.and_then(|at| self.consumers.get(at)?.pending.get(&position).copied());
         let batch_size = held.map(|pending| pending.batch_size);
-        self.cursor
+        let acked = self
+            .cursor
             .ack(view.extent, position, id.remaining.as_ref(), batch_size)?;
         if self.cursor.is_acked(position) {
             self.replay.acked(position);
             self.chunks.acked(position);
         }
         let (Some(at), Some(pending)) = (owner, held) else {
-            return Ok(());
+            return Ok(acked);
         };
         let left = match self.cursor.is_acked(position) {
             true => 0,
@@ -74,7 +85,7 @@ impl Subscription {
                 .map_or(pending.left, |set| set.count_within(pending.batch_size)),
         };
         let Some(consumer) = self.consumers.get_mut(at) else {
-            return Ok(());
+            return Ok(acked);
         };
         let gone = match left {
             0 => consumer.release(position).map_or(0, |pending| pending.left),
@@ -82,7 +93,7 @@ impl Subscription {
         };
         self.unacked -= u64::from(gone);
         self.unblock_where_due(at, view.settings);
-        Ok(())
+        Ok(acked)
     }
 
     /// The index of the consumer that holds an entry; mostly the one that speaks of it.

@@ -147,6 +147,15 @@ impl Subscription {
             "'{}' is exclusive to several",
             self.name
         );
+        // Invariant: a subscription in memory has a consumer, or waits for it to come back from its seek.
+        assert!(
+            self.cursor.is_durable()
+                || !self.consumers.is_empty()
+                || self.seek.is_some()
+                || self.abandoned_at.is_some(),
+            "'{}' should have vanished",
+            self.name
+        );
         // Invariant: nothing that was not stored is marked on disk.
         assert!(
             self.saving.durable_mark <= self.cursor.mark(),
@@ -157,7 +166,7 @@ impl Subscription {
 
     fn find_stalled(&self, view: &View<'_>) -> Option<String> {
         let waits = self.reader.under_way.is_some() || self.reader.retry_at.is_some();
-        if !self.is_ready() || !self.has_taker() || waits {
+        if !self.is_ready() || self.is_halted() || !self.has_taker() || waits {
             return None;
         }
         if self.has_stalled_chunk() {

@@ -49,6 +49,8 @@ pub(crate) struct ConsumerTotals {
     pub entries_out: u64,
     pub bytes_out: u64,
     pub redelivered: u64,
+    /// Messages, or entries where that is all that is known.
+    pub acked: u64,
 }
 
 /// What the consumer said of itself.

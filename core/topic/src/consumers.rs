@@ -8,8 +8,8 @@ use crate::subscription::Subscription;
 use crate::turn::{Seat, Turn, refusal};
 use cursor::Cursor;
 use letters::{
-    AckId, AckKind, AddConsumer, InitialPosition, LogRequest, RefusalCode, SessionLetter,
-    SubscriptionType,
+    AckId, AckKind, AddConsumer, InitialPosition, LogRequest, RefusalCode, SeekTarget,
+    SessionLetter, SubscriptionType,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -98,7 +98,10 @@ impl Topic {
             }
             Answer::Create => {
                 let name = add.subscription.clone();
-                if self.create_subscription(&name, add.initial_position, turn) {
+                if !add.durable && self.create_reading(&add) {
+                    self.seat_or_rewind(session, add, turn);
+                } else if add.durable && self.create_subscription(&name, add.initial_position, turn)
+                {
                     self.wait(
                         session,
                         Wish::Consumer(add),
@@ -113,8 +116,25 @@ impl Topic {
                     refuse(session, add, RefusalCode::NotAllowedError, &text, turn);
                 }
             }
-            Answer::Admit => self.seat_consumer(session, *add, turn),
+            Answer::Admit => self.seat_or_rewind(session, add, turn),
         }
+    }
+
+    /// Lets a consumer in; one that starts by time after a seek to there.
+    fn seat_or_rewind(
+        &mut self,
+        session: SessionId,
+        mut add: Box<AddConsumer>,
+        turn: &mut Turn<'_>,
+    ) {
+        let Some(seconds) = add.start_rollback_seconds.take() else {
+            return self.seat_consumer(session, *add, turn);
+        };
+        let time_ms = turn.now.wall.0.saturating_sub(seconds.saturating_mul(1000));
+        let name = add.subscription.clone();
+        let waits_for = WaitsFor::Subscription(name.clone());
+        self.wait(session, Wish::Consumer(add), waits_for, turn);
+        self.start_seek(&name, None, SeekTarget::Time(time_ms), turn);
     }
 
     fn seat_consumer(&mut self, session: SessionId, add: AddConsumer, turn: &mut Turn<'_>) {
@@ -154,13 +174,18 @@ impl Topic {
             return limit("Topic reached max consumers limit");
         }
         let Some(subscription) = self.subscriptions.get(add.subscription.as_str()) else {
-            if !self.settings.auto_create_subscriptions {
-                let text = format!("Subscription {} does not exist", add.subscription);
+            if add.durable && !self.settings.auto_create_subscriptions {
+                let text = "Subscription does not exist".to_owned();
                 return Answer::Refuse(RefusalCode::SubscriptionNotFound, text);
             }
             return Answer::Create;
         };
-        if !subscription.is_ready() {
+        if subscription.cursor.is_durable() != add.durable {
+            let there = if add.durable { "NonDurable" } else { "Durable" };
+            let text = format!("{there} subscription with the same name already exists.");
+            return Answer::Refuse(RefusalCode::NotAllowedError, text);
+        }
+        if !subscription.is_ready() || subscription.is_fenced() {
             return Answer::Wait(WaitsFor::Subscription(add.subscription.clone()));
         }
         let Some(first) = subscription.consumers.first() else {
@@ -186,6 +211,11 @@ impl Topic {
         Answer::Admit
     }
 
+    pub(crate) fn has_too_many_subscriptions(&self) -> bool {
+        let most = self.settings.subscriptions_max;
+        most > 0 && self.subscriptions.len() >= most
+    }
+
     /// Begins to make a subscription; false if there are too many.
     pub(crate) fn create_subscription(
         &mut self,
@@ -193,8 +223,7 @@ impl Topic {
         position: InitialPosition,
         turn: &mut Turn<'_>,
     ) -> bool {
-        let most = self.settings.subscriptions_max;
-        if most > 0 && self.subscriptions.len() >= most {
+        if self.has_too_many_subscriptions() {
             return false;
         }
         let mark = match position {
@@ -356,6 +385,7 @@ impl Topic {
                     subscription.leave(seat, view, turn);
                 }
             });
+            self.vanish_where_due(&name, turn);
             self.readmit(|newcomer| newcomer.wants_place_in(&name), turn);
         }
     }
@@ -375,9 +405,6 @@ fn servable(add: &AddConsumer) -> Result<(), (RefusalCode, &'static str)> {
     let not_yet = |text| Err((RefusalCode::NotAllowedError, text));
     if add.subscription_type == SubscriptionType::KeyShared {
         return not_yet("Key_Shared is not served yet");
-    }
-    if !add.durable {
-        return not_yet("Non-durable subscriptions (readers) are not served yet");
     }
     if add.read_compacted {
         return not_yet("Compacted reading is not served yet");

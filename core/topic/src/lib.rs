@@ -7,6 +7,7 @@
 mod topic;
 
 mod find;
+mod last_id;
 mod newcomers;
 mod phase;
 
@@ -16,11 +17,16 @@ mod acks;
 mod consumer;
 mod consumers;
 mod dispatch;
+mod readers;
 mod redeliver;
 mod saving;
+mod seek;
 mod subscription;
+mod time_search;
+mod unsubscribe;
 
 mod check;
+mod reports;
 mod stats;
 
 mod settings;

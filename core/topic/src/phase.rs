@@ -225,23 +225,22 @@ impl Topic {
         let moved = self.with(name, turn, |subscription, view, turn| {
             subscription.saved(ticket, result, view, turn)
         });
-        if created {
-            let waits = WaitsFor::Subscription(name.to_owned());
-            self.readmit(|newcomer| newcomer.waits_for == waits, turn);
-        }
-        if moved == Some(true) {
+        self.readmit_when_unfenced(name, turn);
+        if moved == Some(true) || created {
             self.trim_where_possible(turn);
         }
     }
 
-    /// What all subscriptions have acknowledged on disk is needed by nobody.
-    fn trim_where_possible(&mut self, turn: &mut Turn<'_>) {
+    /// What all durable subscriptions have acknowledged on disk is needed by nobody. One that goes back, or a new one
+    /// that begins at the first entry, needs it again, as far as it is still there.
+    pub(crate) fn trim_where_possible(&mut self, turn: &mut Turn<'_>) {
         let slowest = self
             .subscriptions
             .values()
+            .filter(|subscription| subscription.cursor.is_durable())
             .map(|subscription| subscription.saving.durable_mark)
             .min();
-        if let Some(up_to) = slowest.filter(|up_to| *up_to > self.trimmed_to) {
+        if let Some(up_to) = slowest.filter(|up_to| *up_to != self.trimmed_to) {
             self.trimmed_to = up_to;
             turn.ask(LogRequest::Trim { up_to });
         }
@@ -252,6 +251,9 @@ impl Topic {
         self.extent.trimmed(first);
         for subscription in self.subscriptions.values_mut() {
             subscription.cursor.clamp(&self.extent);
+            if let Some(seek) = &mut subscription.seek {
+                seek.clamp(&self.extent);
+            }
         }
         self.settle_all(turn);
     }
@@ -365,7 +367,16 @@ impl Topic {
     fn forget_log(&mut self, turn: &mut Turn<'_>, reason: &str) {
         for subscription in self.subscriptions.values_mut() {
             subscription.saving.give_up(reason, turn);
+            if let Some(seek) = subscription.seek.take() {
+                seek.refuse(reason, turn);
+            }
+            if let Some(deletion) = subscription.deletion.take() {
+                deletion
+                    .asker
+                    .refuse(RefusalCode::ServiceNotReady, reason, turn);
+            }
         }
+        self.last_ids.give_up(reason, turn);
         self.subscriptions.clear();
         self.timers.clear();
         self.producers.appending.clear();
@@ -376,6 +387,7 @@ impl Topic {
         self.trimmed_to = Position::EARLIEST;
         self.ignored_tickets = turn.ticket();
         turn.errands.readers.clear();
+        turn.errands.quests.clear();
         self.phase = Phase::Asleep;
         self.idle_since = None;
     }

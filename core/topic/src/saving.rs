@@ -31,10 +31,10 @@ pub(crate) struct Saving {
 }
 
 #[derive(Debug)]
-struct Save {
-    ticket: u64,
-    mark: Position,
-    waiters: Vec<Waiter>,
+pub(crate) struct Save {
+    pub ticket: u64,
+    pub mark: Position,
+    pub waiters: Vec<Waiter>,
 }
 
 /// A client that waits for the receipt of its ack.
@@ -86,6 +86,31 @@ impl Saving {
             created: false,
             under_way,
             ..Saving::restored(mark)
+        }
+    }
+
+    /// Of a subscription in memory: there is never anything to save.
+    pub fn none() -> Saving {
+        Saving::restored(Position::EARLIEST)
+    }
+
+    /// A record is on its way that is not made of acks. Who waits for acks that it undoes is answered with it.
+    pub fn begin(&mut self, save: Save) {
+        self.due_at = None;
+        self.retry_at = None;
+        let waiters = self.waiting.drain(..).chain(save.waiters).collect();
+        self.under_way = Some(Save { waiters, ..save });
+    }
+
+    /// The subscription is deleted: who waits for acks is told that they hold.
+    pub fn conclude(&mut self, turn: &mut Turn<'_>) {
+        let under_way = self
+            .under_way
+            .take()
+            .map(|save| save.waiters)
+            .unwrap_or_default();
+        for waiter in under_way.into_iter().chain(self.waiting.drain(..)) {
+            waiter.answer(None, turn);
         }
     }
 
@@ -142,11 +167,15 @@ impl Subscription {
     /// Whether nothing is on its way, and nothing more will be tried before the log is closed.
     pub(crate) fn is_drained(&self) -> bool {
         let to_be_saved = self.saving.flushing && self.cursor.is_dirty();
-        !to_be_saved && !self.saving.is_under_way()
+        let is_idle = self.seek.is_none() && self.deletion.is_none();
+        is_idle && !to_be_saved && !self.saving.is_under_way()
     }
 
     /// Sends the next record, if somebody waits for it or its time has come.
     pub(crate) fn save_where_due(&mut self, view: &View<'_>, turn: &mut Turn<'_>) {
+        if self.is_halted() {
+            return;
+        }
         let saving = &mut self.saving;
         if saving.under_way.is_some() {
             return;
@@ -198,6 +227,8 @@ impl Subscription {
         let Some(save) = self.saving.under_way.take_if(|save| save.ticket == ticket) else {
             return false;
         };
+        let durable_before = self.saving.durable_mark;
+        self.reset_saved(&result, view, turn);
         let saving = &mut self.saving;
         match result {
             Ok(()) => {
@@ -207,9 +238,8 @@ impl Subscription {
                 for waiter in save.waiters {
                     waiter.answer(None, turn);
                 }
-                let moved = saving.durable_mark < save.mark;
                 saving.durable_mark = saving.durable_mark.max(save.mark);
-                moved
+                saving.durable_mark != durable_before
             }
             Err(error) => {
                 saving.failed += 1;

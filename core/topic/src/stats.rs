@@ -63,6 +63,8 @@ pub struct ProducerStats {
 pub struct SubscriptionStats {
     /// Its name.
     pub name: String,
+    /// Whether it is kept; a reader's is in memory only.
+    pub is_durable: bool,
     /// How it is shared; `None` until the first consumer.
     pub kind: Option<SubscriptionType>,
     /// Every entry up to here is acknowledged.
@@ -171,6 +173,7 @@ fn of_producer(producer: &Producer) -> ProducerStats {
 fn of_subscription(subscription: &Subscription, extent: &Extent) -> SubscriptionStats {
     SubscriptionStats {
         name: subscription.name.to_string(),
+        is_durable: subscription.cursor.is_durable(),
         kind: subscription.kind,
         mark: subscription.cursor.mark(),
         durable_mark: subscription.saving.durable_mark,

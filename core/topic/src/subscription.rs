@@ -8,7 +8,9 @@ use crate::dispatch::replay::Replay;
 use crate::dispatch::shared::RoundRobin;
 use crate::dispatch::single_active::Active;
 use crate::saving::Saving;
+use crate::seek::Seek;
 use crate::turn::{Seat, Turn};
+use crate::unsubscribe::Deletion;
 use cursor::{Cursor, Extent};
 use letters::SubscriptionType;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ pub(crate) struct View<'a> {
     pub max_read_position: Position,
 }
 
-/// A durable subscription.
+/// A subscription; one whose cursor is not durable lives as long as its consumers.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     pub name: Arc<str>,
@@ -43,6 +45,12 @@ pub(crate) struct Subscription {
     /// Too many: only replays are delivered.
     pub unacked_limit_reached: bool,
     pub totals: SubscriptionTotals,
+    /// It is being moved.
+    pub seek: Option<Seek>,
+    /// It is being deleted.
+    pub deletion: Option<Deletion>,
+    /// A reader's subscription without its consumer, which its seek disconnected, is kept until then.
+    pub abandoned_at: Option<Moment>,
     /// When it wants to be woken, as the topic has noted it.
     pub timer: Option<Moment>,
 }
@@ -75,6 +83,9 @@ impl Subscription {
             unacked: 0,
             unacked_limit_reached: false,
             totals: SubscriptionTotals::default(),
+            seek: None,
+            deletion: None,
+            abandoned_at: None,
             timer: None,
         }
     }
@@ -104,6 +115,7 @@ impl Subscription {
         view: &View<'_>,
         turn: &mut Turn<'_>,
     ) {
+        self.abandoned_at = None;
         if self.consumers.is_empty() {
             self.kind = Some(kind);
             self.active = Active::default();
@@ -174,8 +186,10 @@ impl Subscription {
 
     /// Everything that follows from what just changed: deliveries, records to save.
     pub fn settle(&mut self, view: &View<'_>, turn: &mut Turn<'_>) {
+        self.reset_where_due(view, turn);
         self.pump(view, turn);
         self.save_where_due(view, turn);
+        self.delete_where_due(turn);
     }
 
     /// A moment it asked for has come (or an earlier one).
@@ -191,7 +205,8 @@ impl Subscription {
         [
             self.active.allowed_at,
             self.reader.retry_at,
-            self.saving.due_at(),
+            self.saving.due_at().filter(|_| !self.is_halted()),
+            self.abandoned_at,
         ]
         .into_iter()
         .flatten()

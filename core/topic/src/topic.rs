@@ -2,12 +2,13 @@
 
 use crate::TopicSettings;
 use crate::find::Find;
+use crate::last_id::LastIds;
 use crate::newcomers::{Newcomers, WaitsFor};
 use crate::phase::Phase;
 use crate::producers::Producers;
 use crate::settings::NameSource;
 use crate::subscription::{Subscription, View};
-use crate::turn::{Errands, Seat, Turn};
+use crate::turn::{Asker, Errands, Quest, Seat, Turn};
 use cursor::Extent;
 use letters::{LogReply, LogRequest, Refusal, RefusalCode, ToSession, TopicLetter};
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,7 @@ pub struct Topic {
     pub(crate) consumers: BTreeMap<Seat, Arc<str>>,
     pub(crate) newcomers: Newcomers,
     pub(crate) finds: BTreeMap<u64, Find>,
+    pub(crate) last_ids: LastIds,
     pub(crate) errands: Errands,
     /// Answers to these and older tickets are of a log that was lost.
     pub(crate) ignored_tickets: u64,
@@ -105,6 +107,7 @@ impl Topic {
             consumers: BTreeMap::new(),
             newcomers: Newcomers::default(),
             finds: BTreeMap::new(),
+            last_ids: LastIds::default(),
             errands: Errands::from(ticket_base),
             ignored_tickets: ticket_base,
             timers: BTreeSet::new(),
@@ -205,6 +208,36 @@ impl Topic {
             } => {
                 self.close_consumer(session, consumer_id, request_id, turn);
             }
+            TopicLetter::Unsubscribe {
+                request_id,
+                consumer_id,
+                force,
+            } => {
+                let seat = (session, consumer_id);
+                self.unsubscribe(Asker { seat, request_id }, force, turn);
+            }
+            TopicLetter::Seek {
+                request_id,
+                consumer_id,
+                target,
+            } => {
+                let seat = (session, consumer_id);
+                self.seek(Asker { seat, request_id }, target, turn);
+            }
+            TopicLetter::GetLastMessageId {
+                request_id,
+                consumer_id,
+            } => {
+                let seat = (session, consumer_id);
+                self.get_last_message_id(Asker { seat, request_id }, turn);
+            }
+            TopicLetter::ReadConsumerStats {
+                request_id,
+                consumer_id,
+            } => {
+                let seat = (session, consumer_id);
+                self.report_consumer(Asker { seat, request_id }, turn);
+            }
             TopicLetter::StillHere { token } => self.still_here(session, token, turn),
             TopicLetter::SessionGone => self.session_gone(session, turn),
         }
@@ -226,6 +259,11 @@ impl Topic {
                 result,
                 damaged,
             } => {
+                match turn.errands.quests.remove(&ticket) {
+                    Some(Quest::Time(name)) => return self.searched(&name, ticket, result, turn),
+                    Some(Quest::LastId) => return self.last_entries_read(ticket, result, turn),
+                    None => {}
+                }
                 // An answer that nobody waits for is of a log that was lost.
                 let Some(name) = turn.errands.readers.remove(&ticket) else {
                     return;
@@ -239,9 +277,12 @@ impl Topic {
                 name,
                 result,
             } => self.cursor_saved(ticket, &name, result, turn),
-            // No subscription is deleted yet, so no such answer is waited for.
-            LogReply::CursorDeleted { .. } => {}
             LogReply::PropertySet { ticket, result } => self.property_set(ticket, result, turn),
+            LogReply::CursorDeleted {
+                ticket,
+                name,
+                result,
+            } => self.cursor_deleted(ticket, &name, result, turn),
             LogReply::Trimmed { first } => self.trimmed(first, turn),
             LogReply::Closed => self.closed(turn),
             LogReply::Lost { error } => self.lost(&error, turn),
@@ -314,6 +355,7 @@ impl Topic {
             self.with(&name, turn, |subscription, _, turn| {
                 subscription.time_came(turn)
             });
+            self.vanish_where_due(&name, turn);
         }
         self.sleep_when_idle(turn);
     }

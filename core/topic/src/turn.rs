@@ -4,7 +4,7 @@ use crate::TopicEffect;
 use letters::{LogRequest, Refusal, RefusalCode, SessionLetter, ToSession};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use vocabulary::{Now, SessionId};
+use vocabulary::{Now, RequestId, SessionId};
 
 /// A producer or consumer of a topic: its session, and its id there.
 pub(crate) type Seat = (SessionId, u64);
@@ -15,6 +15,40 @@ pub(crate) struct Errands {
     next: u64,
     /// Reads under way: the subscription that asked. One per subscription.
     pub readers: BTreeMap<u64, Arc<str>>,
+    /// Reads under way that look for something.
+    pub quests: BTreeMap<u64, Quest>,
+}
+
+/// What a read looks for.
+#[derive(Clone, Debug)]
+pub(crate) enum Quest {
+    /// Where a time begins, for this subscription's seek.
+    Time(Arc<str>),
+    /// The last message.
+    LastId,
+}
+
+/// A consumer that waits for the answer to a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker {
+    pub seat: Seat,
+    pub request_id: RequestId,
+}
+
+impl Asker {
+    /// Says no.
+    pub fn refuse(self, code: RefusalCode, text: impl Into<String>, turn: &mut Turn<'_>) {
+        let letter = SessionLetter::RequestRefused {
+            request_id: self.request_id,
+            refusal: refusal(code, text),
+        };
+        turn.tell(self.seat.0, letter);
+    }
+
+    /// Nobody sits there, in Pulsar's words.
+    pub fn refuse_unknown(self, turn: &mut Turn<'_>) {
+        self.refuse(RefusalCode::MetadataError, "Consumer not found", turn);
+    }
 }
 
 impl Errands {
@@ -23,6 +57,7 @@ impl Errands {
         Errands {
             next: base,
             readers: BTreeMap::new(),
+            quests: BTreeMap::new(),
         }
     }
 }

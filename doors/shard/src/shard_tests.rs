@@ -145,6 +145,7 @@ impl House {
             durable: true,
             initial_position: InitialPosition::Earliest,
             start: None,
+            start_rollback_seconds: None,
             force_topic_creation: true,
             epoch: None,
             metadata: vec![],

@@ -170,6 +170,11 @@ impl Topic {
                 self.producers.clear();
                 return vec![];
             }
+            // This client asks none of these.
+            TopicLetter::Unsubscribe { .. }
+            | TopicLetter::Seek { .. }
+            | TopicLetter::GetLastMessageId { .. }
+            | TopicLetter::ReadConsumerStats { .. } => return vec![],
             TopicLetter::Written { .. } | TopicLetter::StillHere { .. } => return vec![],
         }]
     }

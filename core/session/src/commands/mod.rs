@@ -12,14 +12,20 @@ pub(crate) mod send;
 
 pub(crate) mod ack;
 pub(crate) mod close_consumer;
+pub(crate) mod consumer_stats;
 pub(crate) mod flow;
+pub(crate) mod get_last_message_id;
 pub(crate) mod message;
 pub(crate) mod redeliver;
+pub(crate) mod seek;
 pub(crate) mod subscribe;
+pub(crate) mod unsubscribe;
 
 pub(crate) mod not_served;
 
+use crate::gate::{Action, Resource};
 use crate::session::{Session, Turn};
+use crate::tables::Consumer;
 use bytes::Bytes;
 use letters::{Refusal, RefusalCode};
 use pulsar_wire::proto::base_command::Cmd;
@@ -41,6 +47,10 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, command: Cmd, ent
         Cmd::Ack(command) => ack::came(session, turn, command),
         Cmd::RedeliverUnacknowledgedMessages(command) => redeliver::came(session, turn, &command),
         Cmd::CloseConsumer(command) => close_consumer::came(session, turn, command),
+        Cmd::Unsubscribe(command) => unsubscribe::came(session, turn, &command),
+        Cmd::Seek(command) => seek::came(session, turn, &command),
+        Cmd::GetLastMessageId(command) => get_last_message_id::came(session, turn, &command),
+        Cmd::ConsumerStats(command) => consumer_stats::came(session, turn, &command),
         other => not_served::came(session, turn, &other),
     }
 }
@@ -61,6 +71,25 @@ pub(crate) fn topic_named(text: &str) -> Result<TopicName, Refusal> {
             format!("Topic {topic} is non-persistent, which is not served by this broker yet"),
         )),
     }
+}
+
+/// The consumer that a request is about, if it is in and may be asked that.
+pub(crate) fn asked_of(
+    session: &Session,
+    action: Action,
+    consumer_id: u64,
+) -> Result<&Consumer, Refusal> {
+    let resource = session
+        .consumers
+        .get(consumer_id)
+        .map_or(Resource::Broker, |consumer| {
+            Resource::Subscription(&consumer.topic, &consumer.subscription)
+        });
+    session.may(action, resource)?;
+    session.consumers.ready(consumer_id).ok_or_else(|| {
+        // Pulsar's code and words.
+        Refusal::new(RefusalCode::MetadataError, "Consumer not found")
+    })
 }
 
 /// `Expectation:` the Go client sends empty texts where others leave the field out.

@@ -44,10 +44,6 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: &Cmd) {
 fn action(command: &Cmd) -> Option<Action> {
     Some(match command {
         Cmd::AuthResponse(_) => Action::Connect,
-        Cmd::Unsubscribe(_) => Action::Unsubscribe,
-        Cmd::Seek(_) => Action::Seek,
-        Cmd::GetLastMessageId(_) => Action::ReadLastMessageId,
-        Cmd::ConsumerStats(_) => Action::ReadConsumerStats,
         Cmd::GetTopicsOfNamespace(_) | Cmd::WatchTopicList(_) | Cmd::WatchTopicListClose(_) => {
             Action::ListTopics
         }
@@ -72,29 +68,12 @@ fn action(command: &Cmd) -> Option<Action> {
 }
 
 fn ask(session: &Session, action: Action, command: &Cmd) -> Result<(), Refusal> {
-    let consumer = match command {
-        Cmd::Unsubscribe(c) => session.consumers.get(c.consumer_id()),
-        Cmd::Seek(c) => session.consumers.get(c.consumer_id()),
-        Cmd::GetLastMessageId(c) => session.consumers.get(c.consumer_id()),
-        Cmd::ConsumerStats(c) => session.consumers.get(c.consumer_id()),
-        Cmd::GetTopicsOfNamespace(c) => {
-            return session.may(action, Resource::Namespace(c.namespace()));
-        }
-        Cmd::WatchTopicList(c) => return session.may(action, Resource::Namespace(c.namespace())),
-        Cmd::WatchScalableTopics(c) => {
-            return session.may(action, Resource::Namespace(c.namespace()));
-        }
-        Cmd::GetSchema(c) => return session.may(action, Resource::Topic(&topic_named(c.topic())?)),
-        Cmd::GetOrCreateSchema(c) => {
-            return session.may(action, Resource::Topic(&topic_named(c.topic())?));
-        }
-        _ => None,
-    };
-    match consumer {
-        Some(consumer) => session.may(
-            action,
-            Resource::Subscription(&consumer.topic, &consumer.subscription),
-        ),
-        None => session.may(action, Resource::Broker),
+    match command {
+        Cmd::GetTopicsOfNamespace(c) => session.may(action, Resource::Namespace(c.namespace())),
+        Cmd::WatchTopicList(c) => session.may(action, Resource::Namespace(c.namespace())),
+        Cmd::WatchScalableTopics(c) => session.may(action, Resource::Namespace(c.namespace())),
+        Cmd::GetSchema(c) => session.may(action, Resource::Topic(&topic_named(c.topic())?)),
+        Cmd::GetOrCreateSchema(c) => session.may(action, Resource::Topic(&topic_named(c.topic())?)),
+        _ => session.may(action, Resource::Broker),
     }
 }

@@ -58,10 +58,6 @@ fn allow(session: &Session, command: &CommandSubscribe) -> Result<TopicName, Ref
         size_of_pairs(&command.metadata),
         metadata_max,
     )?;
-    if command.start_message_rollback_duration_sec() > 0 {
-        let text = "A start by time (start_message_rollback_duration_sec) is not served by this broker yet";
-        return Err(Refusal::new(RefusalCode::NotAllowedError, text));
-    }
     if session.phase == Phase::Parting {
         return Err(parting::shutting_down());
     }
@@ -148,6 +144,10 @@ fn add_consumer(session: &Session, command: CommandSubscribe, ticket: u64) -> Ad
         durable: command.durable(),
         initial_position,
         start: command.start_message_id.as_ref().map(start),
+        // From 2^63 on negative for the Java broker, which takes that for none.
+        start_rollback_seconds: command
+            .start_message_rollback_duration_sec
+            .filter(|seconds| *seconds > 0 && i64::try_from(*seconds).is_ok()),
         force_topic_creation: command.force_topic_creation(),
         // -1 says "none".
         epoch: command

@@ -36,6 +36,10 @@ pub enum Step {
     },
     Redeliver(u64),
     CloseConsumer(u64),
+    Unsubscribe(u64),
+    Seek(u64),
+    LastMessageId(u64),
+    ConsumerStats(u64),
     Lookup(usize),
     Partitions(usize),
     NotServed,
@@ -272,6 +276,41 @@ impl Crowd {
                 };
                 self.send(Cmd::CloseConsumer(command), None);
             }
+            Step::Unsubscribe(id) => {
+                let request_id = self.request();
+                let command = CommandUnsubscribe {
+                    consumer_id: Some(id),
+                    request_id,
+                    force: None,
+                };
+                self.send(Cmd::Unsubscribe(command), None);
+            }
+            Step::Seek(id) => {
+                let request_id = self.request();
+                let command = CommandSeek {
+                    consumer_id: Some(id),
+                    request_id,
+                    message_publish_time: Some(1),
+                    ..Default::default()
+                };
+                self.send(Cmd::Seek(command), None);
+            }
+            Step::LastMessageId(id) => {
+                let request_id = self.request();
+                let command = CommandGetLastMessageId {
+                    consumer_id: Some(id),
+                    request_id,
+                };
+                self.send(Cmd::GetLastMessageId(command), None);
+            }
+            Step::ConsumerStats(id) => {
+                let request_id = self.request();
+                let command = CommandConsumerStats {
+                    consumer_id: Some(id),
+                    request_id,
+                };
+                self.send(Cmd::ConsumerStats(command), None);
+            }
             Step::Lookup(topic) => {
                 let (topic, request_id) = (Some(self.names[topic].to_string()), self.request());
                 self.send(
@@ -294,12 +333,12 @@ impl Crowd {
             }
             Step::NotServed => {
                 let request_id = self.request();
-                let command = CommandUnsubscribe {
-                    consumer_id: Some(0),
+                let command = CommandGetTopicsOfNamespace {
+                    namespace: Some("public/default".to_owned()),
                     request_id,
-                    force: None,
+                    ..Default::default()
                 };
-                self.send(Cmd::Unsubscribe(command), None);
+                self.send(Cmd::GetTopicsOfNamespace(command), None);
             }
             Step::Ping => self.send(Cmd::Ping(CommandPing {}), None),
             Step::TopicAnswers { topic, well } => self.answer(topic, well),
@@ -434,6 +473,8 @@ impl Crowd {
             Cmd::LookupTopicResponse(response) => response.request_id,
             Cmd::PartitionMetadataResponse(response) => response.request_id,
             Cmd::AckResponse(response) => response.request_id,
+            Cmd::GetLastMessageIdResponse(response) => response.request_id,
+            Cmd::ConsumerStatsResponse(response) => response.request_id,
             Cmd::SendReceipt(receipt) => {
                 return self.confirm(receipt.producer_id(), receipt.sequence_id());
             }

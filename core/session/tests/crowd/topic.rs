@@ -111,6 +111,39 @@ impl Topic {
                     consumer_id,
                 }
             }
+            TopicLetter::Unsubscribe {
+                request_id,
+                consumer_id,
+                ..
+            } if well && self.consumers.remove(&consumer_id) => SessionLetter::Unsubscribed {
+                request_id,
+                consumer_id,
+            },
+            TopicLetter::Seek {
+                request_id,
+                consumer_id,
+                ..
+            } if well => SessionLetter::SeekDone {
+                request_id,
+                consumer_id,
+            },
+            TopicLetter::GetLastMessageId {
+                request_id,
+                consumer_id,
+            } if well => SessionLetter::LastMessageId {
+                request_id,
+                consumer_id,
+                position: Position::new(1, 1),
+                batch_index: None,
+                mark: Position::EARLIEST,
+            },
+            TopicLetter::Unsubscribe { request_id, .. }
+            | TopicLetter::Seek { request_id, .. }
+            | TopicLetter::GetLastMessageId { request_id, .. }
+            | TopicLetter::ReadConsumerStats { request_id, .. } => SessionLetter::RequestRefused {
+                request_id,
+                refusal,
+            },
             TopicLetter::SessionGone => {
                 self.producers.clear();
                 self.consumers.clear();

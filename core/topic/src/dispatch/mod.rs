@@ -48,7 +48,7 @@ enum Source {
 impl Subscription {
     /// Delivers and reads as far as permits, credit and limits allow.
     pub fn pump(&mut self, view: &View<'_>, turn: &mut Turn<'_>) {
-        if !self.is_ready() {
+        if !self.is_ready() || self.is_halted() {
             return;
         }
         self.unpark_chunks();

@@ -77,6 +77,11 @@ impl Replay {
         self.held.clear();
     }
 
+    /// How often entries were asked for no longer matters.
+    pub fn forget_counts(&mut self) {
+        self.counts.clear();
+    }
+
     /// Whether this entry waits to be delivered again.
     pub fn contains(&self, position: Position) -> bool {
         self.waiting.contains_key(&position)

@@ -22,6 +22,7 @@ pub struct MemoryLog {
     pub appends_to_fail: u32,
     pub saves_to_fail: u32,
     pub reads_to_fail: u32,
+    pub deletes_to_fail: u32,
     pub open_error: Option<LogError>,
     pub find_error: Option<LogError>,
     last: Position,
@@ -47,6 +48,7 @@ impl MemoryLog {
             appends_to_fail: 0,
             saves_to_fail: 0,
             reads_to_fail: 0,
+            deletes_to_fail: 0,
             open_error: None,
             find_error: None,
             last: Position::new(0, -1),
@@ -104,11 +106,14 @@ impl MemoryLog {
                 record,
             } => self.save(ticket, name, record),
             LogRequest::DeleteCursor { ticket, name } => {
-                self.cursors.remove(&name);
+                let fails = take(&mut self.deletes_to_fail);
+                if !fails {
+                    self.cursors.remove(&name);
+                }
                 LogReply::CursorDeleted {
                     ticket,
                     name,
-                    result: Ok(()),
+                    result: outcome(fails),
                 }
             }
             LogRequest::SetProperty { ticket, key, value } => {

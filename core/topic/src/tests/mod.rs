@@ -5,6 +5,7 @@ mod model;
 mod world;
 
 mod acking;
+mod asking;
 mod delivering;
 mod exclusive;
 mod failing_over;
@@ -12,6 +13,8 @@ mod finding;
 mod loading;
 mod publishing;
 mod random;
+mod reading;
+mod seeking;
 mod settling;
 mod sharing;
 mod subscribing;

@@ -160,10 +160,6 @@ fn what_is_not_served_yet_is_refused_by_name() {
         )
     );
     assert_eq!(
-        refused(&mut world, |add| add.durable = false).0,
-        Some(RefusalCode::NotAllowedError)
-    );
-    assert_eq!(
         refused(&mut world, |add| add.read_compacted = true).0,
         Some(RefusalCode::NotAllowedError)
     );

@@ -5,13 +5,13 @@ use crate::{NameSource, Topic, TopicEffect, TopicInput, TopicSettings};
 use bytes::Bytes;
 use letters::{
     AccessMode, AckId, AckKind, AddConsumer, AddProducer, Delivery, InitialPosition, LogReply,
-    LogRequest, Publish, RefusalCode, SessionLetter, SubscriptionType, TopicLetter,
+    LogRequest, Publish, RefusalCode, SeekTarget, SessionLetter, SubscriptionType, TopicLetter,
 };
 use pulsar_wire::entry::encode_entry;
 use pulsar_wire::proto::MessageMetadata;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use vocabulary::{AckSet, Moment, Now, Position, SessionId, TopicName};
+use vocabulary::{AckSet, Moment, Now, Position, SessionId, TopicName, WallTime};
 
 pub struct World {
     pub topic: Topic,
@@ -26,6 +26,8 @@ pub struct World {
     /// Connections take at once what is delivered.
     pub prompt_writers: bool,
     pub settings: Arc<TopicSettings>,
+    /// What the wall clock shows, milliseconds since 1970.
+    pub wall_ms: u64,
     inbox: VecDeque<TopicInput>,
     names: Arc<NameSource>,
     name: TopicName,
@@ -57,6 +59,7 @@ impl World {
             prompt_log: true,
             prompt_writers: true,
             settings,
+            wall_ms: 0,
             inbox: VecDeque::new(),
             names,
             name,
@@ -74,7 +77,7 @@ impl World {
     pub fn now(&self) -> Now {
         Now {
             moment: self.now,
-            ..Now::default()
+            wall: WallTime(self.wall_ms),
         }
     }
 
@@ -241,6 +244,19 @@ impl World {
         self.said.clear();
     }
 
+    /// A producer that has published an entry at each of these times, milliseconds since 1970.
+    pub fn publish_at(&mut self, times: &[u64]) {
+        self.producer(900, 1, None);
+        for (sequence_id, time) in (0..).zip(times) {
+            let metadata = MessageMetadata {
+                publish_time: Some(*time),
+                ..metadata(sequence_id)
+            };
+            self.publish_entry(900, 1, sequence_id, encode_entry(&metadata, b"x"));
+        }
+        self.said.clear();
+    }
+
     // ---- consumers
 
     pub fn consumer(&mut self, session: u64, consumer_id: u64, kind: SubscriptionType) {
@@ -332,6 +348,28 @@ impl World {
         );
     }
 
+    pub fn seek(&mut self, session: u64, target: SeekTarget) {
+        self.tell(
+            session,
+            TopicLetter::Seek {
+                request_id: 7,
+                consumer_id: 1,
+                target,
+            },
+        );
+    }
+
+    pub fn unsubscribe(&mut self, session: u64, force: bool) {
+        self.tell(
+            session,
+            TopicLetter::Unsubscribe {
+                request_id: 7,
+                consumer_id: 1,
+                force,
+            },
+        );
+    }
+
     /// What one session was delivered since last asked; its other letters are forgotten.
     pub fn got(&mut self, session: u64) -> Vec<Delivery> {
         deliveries(self.heard_by(session))
@@ -358,6 +396,7 @@ pub fn deliveries(letters: Vec<SessionLetter>) -> Vec<Delivery> {
 pub fn code(letter: &SessionLetter) -> Option<RefusalCode> {
     match letter {
         SessionLetter::ProducerRefused { refusal, .. }
+        | SessionLetter::RequestRefused { refusal, .. }
         | SessionLetter::SubscribeRefused { refusal, .. }
         | SessionLetter::TopicRefused { refusal, .. }
         | SessionLetter::AckDone {
@@ -372,6 +411,7 @@ pub fn code(letter: &SessionLetter) -> Option<RefusalCode> {
 pub fn text(letter: &SessionLetter) -> &str {
     match letter {
         SessionLetter::ProducerRefused { refusal, .. }
+        | SessionLetter::RequestRefused { refusal, .. }
         | SessionLetter::SubscribeRefused { refusal, .. }
         | SessionLetter::TopicRefused { refusal, .. }
         | SessionLetter::AckDone {
@@ -471,6 +511,7 @@ pub fn subscribe(consumer_id: u64, kind: SubscriptionType) -> AddConsumer {
         durable: true,
         initial_position: InitialPosition::Earliest,
         start: None,
+        start_rollback_seconds: None,
         force_topic_creation: true,
         epoch: None,
         metadata: Vec::new(),

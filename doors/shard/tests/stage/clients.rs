@@ -32,6 +32,10 @@ pub struct Consumer {
     pub flow: u32,
     pub priority: i32,
     pub name: String,
+    /// A reader's: where it starts.
+    pub start: Option<MessageIdData>,
+    /// It starts with the messages of the last so many seconds.
+    pub rollback: Option<u64>,
     /// By name of the message.
     pub received: BTreeMap<String, Received>,
     /// Of batches: what is not acknowledged, by place.
@@ -117,6 +121,9 @@ impl Handle {
                     consumer_name: Some(consumer.name.clone()),
                     priority_level: Some(consumer.priority),
                     initial_position: Some(consumer.initial as i32),
+                    durable: consumer.start.is_some().then_some(false),
+                    start_message_id: consumer.start.clone(),
+                    start_message_rollback_duration_sec: consumer.rollback.take(),
                     ..Default::default()
                 }))
             }

@@ -1,5 +1,5 @@
 //! Messages by name: `m0`, a batch `[b0 b1 b2]`, a chunk `big/2of3`, a marker `x:marker`, a message of some size
-//! `m0:100000`, and what a broker must not take: `m0:wrong-checksum`, `m0:unreadable`. A message's payload is its name
+//! `m0:100000`, one published at a time `m0:@25`, and what a broker must not take: `m0:wrong-checksum`, `m0:unreadable`. A message's payload is its name
 //! in angle brackets.
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -82,6 +82,9 @@ pub fn pack(token: &str, producer: &str, sequence_id: u64) -> Parcel {
         metadata.chunk_id = Some(id - 1);
         metadata.num_chunks_from_msg = Some(count);
         metadata.total_chunk_msg_size = Some(count * 10);
+    }
+    if let Some(time) = note.strip_prefix('@') {
+        metadata.publish_time = time.parse().ok();
     }
     metadata.marker_type = (note == "marker").then_some(10);
     let entry = encode_entry(&metadata, &payload(name, note.parse().unwrap_or(0)));

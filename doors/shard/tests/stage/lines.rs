@@ -69,6 +69,7 @@ impl Stage {
             ["consumers", "of", subscription, "on", topic] => {
                 self.show_consumers(subscription, topic)
             }
+            ["memory", "of", topic] => self.show_memory(topic),
             ["socket", "of", name] => self.show_socket(name),
             ["producer", name, "opens", "on", topic] => {
                 self.add_producer(name, topic, &options);
@@ -102,6 +103,19 @@ impl Stage {
             }
             [name, "wants", ref labels @ .., "again"] => self.redeliver(name, labels),
             [name, "closes"] => self.close(name),
+            [name, "subscribes", "again"] => self.open(name),
+            [name, "seeks", "to", "time", time] => self.seek_time(name, time),
+            [name, "seeks", "to", label] => self.seek(name, label),
+            [name, "unsubscribes"] => self.unsubscribe(name, options.contains(&"by force")),
+            [name, "asks", "for", "the", "last", "message"] => self.ask_for_last(name),
+            ["reader", name, "opens", "on", topic, "at", start] => {
+                self.add_consumer(name, "exclusive", name, topic, &options)?;
+                let start = self.place_named(name, start)?;
+                if let Role::Consumer(consumer) = &mut self.handle(name)?.role {
+                    consumer.start = Some(start);
+                }
+                self.open(name)
+            }
             [name, "looks", "up", topic] => self.look_up(name, topic),
             [name, "asks", "for", "the", "partitions", "of", topic] => {
                 self.ask_for_partitions(name, topic)
@@ -284,6 +298,8 @@ impl Stage {
             flow: 1000,
             priority: 0,
             name: name.to_owned(),
+            start: None,
+            rollback: None,
             received: BTreeMap::new(),
             remaining: BTreeMap::new(),
         };
@@ -291,6 +307,7 @@ impl Stage {
             match option.split_once(' ') {
                 Some(("flow", permits)) => consumer.flow = number(permits)? as u32,
                 Some(("priority", level)) => consumer.priority = number(level)? as i32,
+                Some(("rollback", seconds)) => consumer.rollback = Some(number(seconds)?),
                 None if *option == "earliest" => consumer.initial = InitialPosition::Earliest,
                 None if *option == "latest" => consumer.initial = InitialPosition::Latest,
                 _ => return Err(format!("no option {option}")),
@@ -325,7 +342,11 @@ impl Stage {
         Ok(())
     }
 
-    fn say_to_broker(&mut self, name: &str, command: impl Fn(&Handle) -> Cmd) -> Played<()> {
+    pub(super) fn say_to_broker(
+        &mut self,
+        name: &str,
+        command: impl Fn(&Handle) -> Cmd,
+    ) -> Played<()> {
         let handle = self.handle(name)?;
         let (connection, command) = (handle.connection.clone(), command(handle));
         self.send(&connection, command, None)
@@ -473,6 +494,6 @@ fn list_of(names: &str) -> Vec<&str> {
         .collect()
 }
 
-fn number(text: &str) -> Played<u64> {
+pub(super) fn number(text: &str) -> Played<u64> {
     text.parse().map_err(|_| format!("{text} is no number"))
 }

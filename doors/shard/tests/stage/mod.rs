@@ -3,6 +3,7 @@
 //! A line is played, then everybody is heard until nobody has anything left to say. What is said is sorted by client,
 //! since the order between clients is nobody's promise; to each client it is in order.
 
+mod asks;
 mod clients;
 mod entries;
 pub mod house;
@@ -37,6 +38,9 @@ enum Request {
     Open,
     Close,
     Ack(String),
+    Seek,
+    Unsubscribe,
+    LastMessage,
     Lookup(String),
     Partitions(String),
 }
@@ -177,7 +181,7 @@ impl Stage {
                     handle.said.push(Said::Other("is subscribed".to_owned()));
                     self.begin(success.request_id())?;
                 }
-                (name, _) => self.say(&name, "is closed".to_owned())?,
+                (name, request) => self.succeeded(&name, &request)?,
             },
             Cmd::Error(error) => {
                 let (name, _) = self.request(error.request_id())?;
@@ -188,6 +192,7 @@ impl Stage {
                 let text = clients::error(error.error() as i32, error.message.as_deref());
                 self.say(&name, format!("is refused: {text}"))?;
             }
+            Cmd::GetLastMessageIdResponse(response) => self.last_told(&response)?,
             Cmd::SendReceipt(receipt) => {
                 let handle = self.by_id(receipt.producer_id())?;
                 let label = handle.answered(receipt.sequence_id());

@@ -48,6 +48,16 @@ impl Stage {
         Ok(())
     }
 
+    pub(super) fn show_memory(&mut self, topic: &str) -> Played<()> {
+        let name = topic_name(topic)?;
+        let text = match self.house.topic(&name) {
+            Some(_) => "is in memory",
+            None => "is not in memory",
+        };
+        self.notes.push(format!("{topic} {text}"));
+        Ok(())
+    }
+
     pub(super) fn show_socket(&mut self, name: &str) -> Played<()> {
         let connection = self.handle(name)?.connection.clone();
         let session = self

@@ -175,6 +175,7 @@ impl AtTheDoor {
             durable: true,
             initial_position: InitialPosition::Earliest,
             start: None,
+            start_rollback_seconds: None,
             force_topic_creation: true,
             epoch: None,
             metadata: Vec::new(),
