@@ -148,6 +148,7 @@ pub fn holds(place: &Place, http: &str) -> Result<()> {
         let path = row[1]
             .replace("{tenant}", "public")
             .replace("{namespace}", "default")
+            .replace("{cluster}", "standalone")
             .replace("{topic-domain}", "persistent")
             .replace("{topic}", "any");
         let (status, body) = get(http, &path)?;

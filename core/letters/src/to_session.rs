@@ -184,6 +184,13 @@ pub enum SessionLetter {
         /// Why.
         refusal: Refusal,
     },
+    /// The topics of a namespace, sorted, as a [`crate::TopicsQuestion`] asked for them.
+    TopicsListed {
+        /// Of the question.
+        request_id: RequestId,
+        /// Full names; or why not.
+        result: Result<Vec<String>, Refusal>,
+    },
     /// Somebody wants the place of one of this session's producers or consumers: is the peer alive?
     /// Ping it; on any sign of life answer `StillHere`, on none within the probe time close the connection.
     AreYouThere {

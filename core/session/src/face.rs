@@ -1,7 +1,7 @@
 //! What a session is told, and what it says.
 
 use bytes::Bytes;
-use letters::{SessionLetter, ToTopic};
+use letters::{SessionLetter, ToTopic, TopicsQuestion};
 use pulsar_wire::frame::{Frame, FrameError};
 use pulsar_wire::proto::BaseCommand;
 use smallvec::SmallVec;
@@ -44,6 +44,8 @@ pub enum SessionEffect {
     SendFrame(OutFrame),
     /// Hand a letter to the desk of its topic's shard.
     WriteLetter(ToTopic),
+    /// Ask the directory. There are never more of them unanswered than requests may be.
+    AskDirectory(TopicsQuestion),
     /// Call `handle` with `TimeCame` at this moment. A later `WakeAt` replaces an earlier one.
     WakeAt(Moment),
     /// Stop reading from the connection: the peer has to wait. Frames read already may still be handed in.

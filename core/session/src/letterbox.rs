@@ -2,7 +2,7 @@
 
 use crate::commands::{
     ack, close_consumer, close_producer, consumer_stats, get_last_message_id, lookup, message,
-    partitioned_metadata, ping, producer, seek, send, subscribe, unsubscribe,
+    partitioned_metadata, ping, producer, seek, send, subscribe, topics_of_namespace, unsubscribe,
 };
 use crate::session::{Session, Turn};
 use crate::waiting::Waiter;
@@ -133,6 +133,9 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, letter: SessionLe
             request_id,
             refusal,
         } => request_refused(session, turn, request_id, refusal),
+        SessionLetter::TopicsListed { request_id, result } => {
+            topics_of_namespace::listed(session, turn, request_id, result);
+        }
         SessionLetter::AreYouThere { topic, token } => ping::asked_for(session, turn, topic, token),
     }
 }

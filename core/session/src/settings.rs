@@ -28,6 +28,8 @@ pub struct SessionSettings {
     pub handles_max: usize,
     /// Bytes of a consumer's own key-value pairs: `maxConsumerMetadataSize`.
     pub consumer_metadata_bytes_max: usize,
+    /// Longest pattern of topic names that the broker applies for the client, bytes: `subscriptionPatternMaxLength`.
+    pub topics_pattern_length_max: usize,
     /// Where clients reach this broker, `pulsar://host:port`: what LOOKUP answers.
     pub broker_service_url: String,
     /// The same under TLS, `pulsar+ssl://host:port`.
@@ -57,6 +59,7 @@ impl SessionSettings {
             unwritten_answer_bytes_max: 8 * 1024 * 1024,
             handles_max: 100_000,
             consumer_metadata_bytes_max: 1024,
+            topics_pattern_length_max: 50,
             proxy_through_service_url: is_loopback(&broker_service_url),
             broker_service_url,
             broker_service_url_tls,

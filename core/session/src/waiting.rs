@@ -19,6 +19,12 @@ pub(crate) enum Waiter {
     Lookup {
         request_id: RequestId,
     },
+    /// `known_hash`: of the list that the client has.
+    Topics {
+        request_id: Option<RequestId>,
+        is_filtered: bool,
+        known_hash: Option<String>,
+    },
     /// `told`: it was let in and waits for exclusive access.
     Producer {
         request_id: RequestId,

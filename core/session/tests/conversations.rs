@@ -48,7 +48,7 @@ fn play(written: &str) -> String {
     let mut stage = notation::Stage::new();
     let mut out = String::new();
     for line in written.lines() {
-        let said_by_session = ["B: ", "T< ", "=> "]
+        let said_by_session = ["B: ", "T< ", "D< ", "=> "]
             .iter()
             .any(|start| line.starts_with(start));
         if said_by_session {

@@ -326,6 +326,13 @@ impl Connection {
             match effect {
                 SessionEffect::SendFrame(frame) => self.outbox.push(frame),
                 SessionEffect::WriteLetter(letter) => self.parcels.add(&self.house, letter),
+                SessionEffect::AskDirectory(question) => {
+                    // Its answer comes as a letter, like all others.
+                    let (house, id) = (Arc::clone(&self.house), self.id);
+                    tokio::spawn(async move {
+                        house.clerk.answer(&house.registry, id, question).await;
+                    });
+                }
                 SessionEffect::WakeAt(moment) => self.wake_at = Some(moment),
                 SessionEffect::PauseReading => self.reading_paused = true,
                 SessionEffect::ResumeReading => self.reading_paused = false,

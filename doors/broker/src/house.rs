@@ -1,5 +1,6 @@
 //! What all connections and pages of one broker share.
 
+use crate::clerk::Clerk;
 use crate::registry::Registry;
 use crate::threads::desk_inbox::DeskInbox;
 use crate::{BrokerSettings, counters::Counters};
@@ -22,6 +23,8 @@ pub struct House {
     pub registry: Arc<Registry>,
     /// One for each shard.
     pub desks: Vec<Arc<DeskInbox>>,
+    /// Questions about what is above topics.
+    pub clerk: Clerk,
     /// For the metrics page.
     pub counters: Arc<Counters>,
     /// The only clock.

@@ -3,10 +3,10 @@
 //! Paths are matched as they came, since topic names in them are encoded by Java's rules (a space is `+`) and are
 //! decoded exactly once.
 
+mod admin;
 mod answer;
 mod metrics;
 pub(crate) mod metrics_lines;
-mod namespaces;
 mod rates;
 mod topic_stats;
 mod topics;
@@ -17,14 +17,14 @@ use crate::connection::Stage;
 use crate::finder::Finder;
 use crate::house::House;
 use crate::threads::journal::JournalDoor;
-use crate::threads::metadata::{Asker, MetadataParcel, MetadataQueue};
 pub use rates::Rates;
 
+use admin::Call;
 use answer::Answer;
 use axum::Router;
-use axum::extract::State;
-use axum::http::{Method, Uri};
-use metadata_store::{MetadataReply, MetadataRequest};
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
+use axum::http::Method;
 use shard::ShardAsk;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +37,9 @@ use visitors::Visitors;
 /// How long a page waits for a disk.
 const DISK_WAIT: Duration = Duration::from_secs(10);
 
+/// Longest body that is read, bytes: policies of a namespace are the largest.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+
 /// What pages can ask.
 pub struct Pages {
     /// Settings, registry, desks.
@@ -45,8 +48,6 @@ pub struct Pages {
     pub asks: Arc<Asks>,
     /// Questions to topics.
     pub finder: Arc<Finder>,
-    /// Questions to the metadata store.
-    pub metadata: Arc<MetadataQueue>,
     /// For the health page.
     pub journal: JournalDoor,
     /// Where clients find the binary protocol.
@@ -70,22 +71,40 @@ pub async fn serve(pages: Arc<Pages>, listener: TcpListener, mut stage: watch::R
     }
 }
 
-async fn page(State(pages): State<Arc<Pages>>, method: Method, uri: Uri) -> Answer {
-    let path = uri.path().trim_matches('/').to_owned();
+async fn page(State(pages): State<Arc<Pages>>, request: Request) -> Answer {
+    let (head, body) = request.into_parts();
+    let path = head.uri.path().trim_matches('/').to_owned();
     let segments: Vec<&str> = path.split('/').collect();
-    let query = uri.query().unwrap_or_default();
-    if method != Method::GET && method != Method::HEAD {
-        return Answer::refused(
-            501,
-            &format!(
-                "{method} {} is not served: this broker has no admin API to change things yet",
-                uri.path()
-            ),
-        );
+    let query = head.uri.query().unwrap_or_default();
+    let is_reading = head.method == Method::GET || head.method == Method::HEAD;
+    if is_reading && let Some(answer) = pages.get(&segments, query).await {
+        return answer;
     }
-    pages.get(&segments, query).await.unwrap_or_else(|| {
-        Answer::refused(404, &format!("{} is not served by this broker", uri.path()))
-    })
+    let body = match to_bytes(body, BODY_BYTES_MAX).await {
+        Ok(body) => body,
+        Err(error) => {
+            let text = format!("the body cannot be read (at most {BODY_BYTES_MAX} bytes): {error}");
+            return Answer::refused(413, &text);
+        }
+    };
+    if let ["admin", "v2", rest @ ..] = segments.as_slice() {
+        let call = Call {
+            method: &head.method,
+            query,
+            body: &body,
+        };
+        if let Some(answer) = pages.admin(rest, &call).await {
+            return answer;
+        }
+    }
+    let (method, path) = (&head.method, head.uri.path());
+    match is_reading {
+        true => Answer::refused(404, &format!("{path} is not served by this broker")),
+        false => Answer::refused(
+            501,
+            &format!("{method} {path} is not served by this broker yet"),
+        ),
+    }
 }
 
 impl Pages {
@@ -96,12 +115,6 @@ impl Pages {
             ["admin", "v2", "brokers", "ready"] => Answer::text("ok".to_owned()),
             ["admin", "v2", "brokers", "version"] => {
                 Answer::text(env!("CARGO_PKG_VERSION").to_owned())
-            }
-            ["admin", "v2", "clusters"] => Answer::json(&[&self.house.settings.cluster]),
-            ["admin", "v2", "tenants"] => self.tenants().await,
-            ["admin", "v2", "namespaces", tenant] => self.namespaces(tenant).await,
-            ["admin", "v2", "namespaces", tenant, namespace, "topics"] => {
-                self.topics_of(tenant, namespace, query).await
             }
             ["admin", "v2", "schemas", _, _, topic, "schema"]
             | ["admin", "v2", "schemas", _, _, topic, "schema", _] => Answer::refused(
@@ -161,16 +174,5 @@ impl Pages {
             Ok(Ok(())) => Answer::text("ok".to_owned()),
             _ => Answer::refused(503, "the journal does not answer: is the disk stuck?"),
         }
-    }
-
-    /// Asks the metadata store; `None` if it does not answer in time.
-    async fn read_metadata(&self, request: MetadataRequest) -> Option<MetadataReply> {
-        let (sender, receiver) = oneshot::channel();
-        self.metadata.push(MetadataParcel {
-            requests: vec![request],
-            asker: Asker::Page(sender),
-        });
-        let replies = timeout(DISK_WAIT, receiver).await.ok()?.ok()?;
-        replies.into_iter().next()
     }
 }

@@ -17,6 +17,7 @@ mod listener;
 mod threads;
 
 mod asks;
+mod clerk;
 mod finder;
 mod http;
 

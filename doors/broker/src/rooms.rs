@@ -18,6 +18,7 @@ pub fn session_settings(settings: &BrokerSettings, binary_url: &str) -> SessionS
         liveness_probe_timeout: settings.liveness_timeout,
         pending_publishes_max: u64::from(settings.pending_publishes_max),
         consumer_metadata_bytes_max: settings.consumer_metadata_bytes_max,
+        topics_pattern_length_max: settings.topics_pattern_length_max,
         message_permits_enabled: settings.message_permits,
         ..SessionSettings::advertising(binary_url.to_owned(), None)
     }

@@ -1,6 +1,7 @@
 //! From settings to an open door, and back.
 
 use crate::asks::Asks;
+use crate::clerk::Clerk;
 use crate::connection::Stage;
 use crate::counters::Counters;
 use crate::fate::Fate;
@@ -168,6 +169,7 @@ impl Broker {
             session_settings: Arc::new(rooms::session_settings(&settings, &binary_url)),
             gate: Arc::new(AllowAll),
             registry: Arc::new(Registry::default()),
+            clerk: Clerk::new(Arc::clone(&metadata)),
             desks: (0..settings.shards)
                 .map(|_| Arc::new(DeskInbox::default()))
                 .collect(),
@@ -197,7 +199,6 @@ impl Broker {
             house: Arc::clone(&house),
             asks,
             finder: Finder::start(Arc::clone(&house)),
-            metadata: Arc::clone(&metadata),
             journal: journal.door(),
             binary_url,
             web_url,

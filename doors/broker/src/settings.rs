@@ -36,6 +36,10 @@ pub struct BrokerSettings {
     pub pending_publishes_max: u32,
     /// Bytes of a consumer's own key-value pairs (`maxConsumerMetadataSize`).
     pub consumer_metadata_bytes_max: usize,
+    /// Most partitions of a topic, 0: no limit of its own (`maxNumPartitionsPerPartitionedTopic`).
+    pub partitions_per_topic_max: u32,
+    /// Longest pattern of topic names that is applied for a client, bytes (`subscriptionPatternMaxLength`).
+    pub topics_pattern_length_max: usize,
     /// What topics live by: creation on use, limits, sizes of reads.
     pub topics: TopicSettings,
     /// What logs live by: when a ledger is full, what is kept of consumed ones.
@@ -71,6 +75,8 @@ impl Default for BrokerSettings {
             liveness_timeout: Duration::from_secs(5),
             pending_publishes_max: 1000,
             consumer_metadata_bytes_max: 1024,
+            partitions_per_topic_max: 0,
+            topics_pattern_length_max: 50,
             topics: TopicSettings::default(),
             ledgers: managed_ledger::Settings::default(),
             tail_cache_bytes: 64 * MIB,

@@ -72,6 +72,7 @@ fn topics_of(text: &str) -> Question {
     Question::Topics {
         namespace: namespace(text),
         with_system_topics: false,
+        must_exist: true,
     }
 }
 

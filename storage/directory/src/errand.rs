@@ -155,7 +155,8 @@ fn decide(question: &Question, view: &mut View) -> Result<Verdict, Halt> {
         Question::Topics {
             namespace,
             with_system_topics,
-        } => topics::list(view, namespace, *with_system_topics),
+            must_exist,
+        } => topics::list(view, namespace, *with_system_topics, *must_exist),
         Question::PartitionedTopics {
             namespace,
             persistent,

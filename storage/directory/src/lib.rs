@@ -84,10 +84,11 @@ pub enum Question {
         value: Value,
     },
     /// The topics of a namespace: every partition of the partitioned ones, and the others; without system topics
-    /// unless asked for.
+    /// unless asked for. A namespace that is not there has none, or is refused.
     Topics {
         namespace: NamespaceName,
         with_system_topics: bool,
+        must_exist: bool,
     },
     /// The partitioned topics of a namespace.
     PartitionedTopics {

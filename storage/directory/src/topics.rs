@@ -24,8 +24,11 @@ pub(crate) fn list(
     view: &mut View,
     namespace: &NamespaceName,
     with_system_topics: bool,
+    must_exist: bool,
 ) -> Result<Verdict, Halt> {
-    namespaces::expect(view, namespace, "Namespace does not exist")?;
+    if must_exist {
+        namespaces::expect(view, namespace, "Namespace does not exist")?;
+    }
     let logs = view.children(&paths::logs_of(namespace))?;
     let names = logs.iter().filter_map(|leaf| url_decode(leaf));
     let topics = names

@@ -54,6 +54,12 @@ pub const ACTING: &[(&str, Apply)] = &[
     ("dispatcherMaxRoundRobinBatchSize", |s, v| {
         set(&mut s.topics.round_robin_entries_max, number(v))
     }),
+    ("maxNumPartitionsPerPartitionedTopic", |s, v| {
+        set(&mut s.partitions_per_topic_max, number(v))
+    }),
+    ("subscriptionPatternMaxLength", |s, v| {
+        set(&mut s.topics_pattern_length_max, number(v))
+    }),
     ("maxConsumerMetadataSize", |s, v| {
         set(&mut s.consumer_metadata_bytes_max, number(v))
     }),

@@ -1,5 +1,6 @@
 //! The real program: what it says, serves, keeps and survives.
 
+mod admin;
 mod command_line;
 mod configuration;
 mod formats;

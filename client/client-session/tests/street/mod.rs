@@ -155,7 +155,9 @@ impl Street {
                 SessionEffect::WriteLetter(letter) => letters.extend(self.topic.take(letter)),
                 SessionEffect::WakeAt(moment) => self.wakes[1] = Some(moment),
                 SessionEffect::Close { .. } => self.closes += 1,
-                SessionEffect::PauseReading | SessionEffect::ResumeReading => {}
+                SessionEffect::PauseReading
+                | SessionEffect::ResumeReading
+                | SessionEffect::AskDirectory(_) => {}
             }
         }
         if !written.is_empty() {

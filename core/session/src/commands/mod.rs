@@ -19,6 +19,7 @@ pub(crate) mod message;
 pub(crate) mod redeliver;
 pub(crate) mod seek;
 pub(crate) mod subscribe;
+pub(crate) mod topics_of_namespace;
 pub(crate) mod unsubscribe;
 
 pub(crate) mod not_served;
@@ -51,6 +52,7 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, command: Cmd, ent
         Cmd::Seek(command) => seek::came(session, turn, &command),
         Cmd::GetLastMessageId(command) => get_last_message_id::came(session, turn, &command),
         Cmd::ConsumerStats(command) => consumer_stats::came(session, turn, &command),
+        Cmd::GetTopicsOfNamespace(command) => topics_of_namespace::came(session, turn, command),
         other => not_served::came(session, turn, &other),
     }
 }

@@ -44,9 +44,7 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: &Cmd) {
 fn action(command: &Cmd) -> Option<Action> {
     Some(match command {
         Cmd::AuthResponse(_) => Action::Connect,
-        Cmd::GetTopicsOfNamespace(_) | Cmd::WatchTopicList(_) | Cmd::WatchTopicListClose(_) => {
-            Action::ListTopics
-        }
+        Cmd::WatchTopicList(_) | Cmd::WatchTopicListClose(_) => Action::ListTopics,
         Cmd::GetSchema(_) => Action::ReadSchema,
         Cmd::GetOrCreateSchema(_) => Action::WriteSchema,
         Cmd::NewTxn(_)

@@ -42,7 +42,7 @@ pub enum Step {
     ConsumerStats(u64),
     Lookup(usize),
     Partitions(usize),
-    NotServed,
+    ListTopics,
     Ping,
     TopicAnswers {
         topic: usize,
@@ -331,7 +331,7 @@ impl Crowd {
                 };
                 self.send(Cmd::PartitionMetadata(command), None);
             }
-            Step::NotServed => {
+            Step::ListTopics => {
                 let request_id = self.request();
                 let command = CommandGetTopicsOfNamespace {
                     namespace: Some("public/default".to_owned()),
@@ -442,6 +442,7 @@ impl Crowd {
 
     fn tell(&mut self, input: SessionInput) {
         let mut effects = Vec::new();
+        let mut lists = Vec::new();
         self.session.handle(self.now, input, &mut effects);
         for effect in effects {
             assert!(!self.closed, "after Close came {effect:?}");
@@ -457,11 +458,23 @@ impl Crowd {
                         .inbox
                         .push_back(letter.letter);
                 }
+                SessionEffect::AskDirectory(question) => lists.push(question.request_id),
                 SessionEffect::WakeAt(moment) => self.wakes = moment,
                 SessionEffect::PauseReading => assert!(!std::mem::replace(&mut self.paused, true)),
                 SessionEffect::ResumeReading => assert!(std::mem::replace(&mut self.paused, false)),
                 SessionEffect::Close { .. } => self.closed = true,
             }
+        }
+        for request_id in lists
+            .into_iter()
+            .filter(|_| !self.closed)
+            .collect::<Vec<_>>()
+        {
+            let result = Ok(Vec::new());
+            self.tell(SessionInput::LetterCame(SessionLetter::TopicsListed {
+                request_id,
+                result,
+            }));
         }
     }
 
@@ -470,6 +483,7 @@ impl Crowd {
             Cmd::ProducerSuccess(success) => success.request_id,
             Cmd::Success(success) => success.request_id,
             Cmd::Error(error) => error.request_id,
+            Cmd::GetTopicsOfNamespaceResponse(topics) => topics.request_id,
             Cmd::LookupTopicResponse(response) => response.request_id,
             Cmd::PartitionMetadataResponse(response) => response.request_id,
             Cmd::AckResponse(response) => response.request_id,

@@ -14,6 +14,7 @@
 //!
 //! B: PONG                                    the broker sends a command
 //! T< persistent://public/default/t FindTopic request_id=1     the session writes to a topic
+//! D< public/default persistent=true request_id=1              the session asks the directory for topics
 //! => pause reading | resume reading | close: why
 //! ```
 //! Lines of the second kind are what is expected.
@@ -220,6 +221,14 @@ fn print(effect: &SessionEffect, unwritten: &mut WrittenFrames) -> Option<String
         SessionEffect::WriteLetter(letter) => {
             assert_eq!(letter.session, SessionId(7));
             format!("T< {} {}", letter.topic, letters::print(&letter.letter))
+        }
+        SessionEffect::AskDirectory(question) => {
+            let pattern = question.pattern.as_ref();
+            let pattern = pattern.map_or(String::new(), |pattern| format!(" pattern={pattern:?}"));
+            format!(
+                "D< {} persistent={}{pattern} request_id={}",
+                question.namespace, question.persistent, question.request_id
+            )
         }
         SessionEffect::WakeAt(_) => return None,
         SessionEffect::PauseReading => "=> pause reading".to_owned(),

@@ -12,15 +12,33 @@ pub struct Answer {
     status: u16,
     content_type: &'static str,
     body: String,
+    notice: Option<String>,
 }
 
 impl Answer {
+    /// A status and nothing more.
+    pub fn nothing(status: u16) -> Answer {
+        Answer {
+            status,
+            content_type: "application/json",
+            body: String::new(),
+            notice: None,
+        }
+    }
+
+    /// With something to be noticed beside it: a `Warning` header (RFC 7234, 199). Refusals need none.
+    pub fn with_notice(self, notice: Option<String>) -> Answer {
+        let notice = notice.filter(|_| self.status < 300);
+        Answer { notice, ..self }
+    }
+
     /// 200 with plain text.
     pub fn text(body: String) -> Answer {
         Answer {
             status: 200,
             content_type: "text/plain; charset=utf-8",
             body,
+            notice: None,
         }
     }
 
@@ -30,6 +48,7 @@ impl Answer {
             status: 200,
             content_type: "text/plain; version=0.0.4; charset=utf-8",
             body,
+            notice: None,
         }
     }
 
@@ -40,6 +59,7 @@ impl Answer {
                 status: 200,
                 content_type: "application/json",
                 body,
+                notice: None,
             },
             Err(error) => Answer::refused(
                 500,
@@ -55,6 +75,7 @@ impl Answer {
             status,
             content_type: "application/json",
             body,
+            notice: None,
         }
     }
 
@@ -81,6 +102,10 @@ impl IntoResponse for Answer {
             header::CONTENT_TYPE,
             HeaderValue::from_static(self.content_type),
         );
+        let notice = self.notice.map(|text| format!("199 hulse {text:?}"));
+        if let Some(notice) = notice.and_then(|text| HeaderValue::from_str(&text).ok()) {
+            response.headers_mut().insert(header::WARNING, notice);
+        }
         response
     }
 }

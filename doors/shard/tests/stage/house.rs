@@ -2,8 +2,10 @@
 
 use bookie::{Bookie, BookieRequest, LocalEffect, LocalLedgerStore};
 use bytes::Bytes;
+use directory::pattern::TopicPattern;
+use directory::{Errand, Question, Step};
 use disk_log::LogSettings;
-use letters::ToTopic;
+use letters::{SessionLetter, ToTopic, TopicsQuestion};
 use metadata_store::memory::MemoryStore;
 use metadata_store::{Expect, KeyKind, MetadataRequest};
 use pulsar_wire::frame::Frame;
@@ -424,12 +426,51 @@ impl House {
                     self.write(id, frame.command, frame.payload, frame.token);
                 }
                 SessionEffect::WriteLetter(letter) => self.post(letter),
+                SessionEffect::AskDirectory(question) => self.list_topics(id, question),
                 SessionEffect::WakeAt(_)
                 | SessionEffect::PauseReading
                 | SessionEffect::ResumeReading => {}
                 SessionEffect::Close { reason } => self.close_visit(id, &reason.to_string()),
             }
         }
+    }
+
+    /// As the broker's clerk does it.
+    fn list_topics(&mut self, id: SessionId, question: TopicsQuestion) {
+        let mut errand = Errand::new(Question::Topics {
+            namespace: question.namespace,
+            with_system_topics: false,
+            must_exist: false,
+        });
+        let mut replies = Vec::new();
+        let answer = loop {
+            match errand.go_on(replies) {
+                Step::Ask(requests) => {
+                    self.metadata.submit(requests);
+                    replies = self.metadata.turn(&mut self.dice);
+                }
+                Step::Done(answer) => break answer.expect("a list of topics"),
+            }
+        };
+        let pattern = question
+            .pattern
+            .map(|pattern| TopicPattern::parse(&pattern).expect("a pattern"));
+        let names = answer
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|name| name.as_str());
+        let wanted = names.filter(|name| {
+            let topic = TopicName::parse(name).expect("a topic's name");
+            pattern
+                .as_ref()
+                .is_none_or(|pattern| pattern.matches(&topic))
+        });
+        let letter = SessionLetter::TopicsListed {
+            request_id: question.request_id,
+            result: Ok(wanted.map(str::to_owned).collect()),
+        };
+        self.tell_session(id, SessionInput::LetterCame(letter));
     }
 
     fn post(&mut self, letter: ToTopic) {

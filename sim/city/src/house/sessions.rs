@@ -157,6 +157,8 @@ impl House {
                     visit.outbox.push_back((encode(&frame), token));
                 }
                 SessionEffect::WriteLetter(letter) => letters.push(letter),
+                // No seat of the city asks for lists.
+                SessionEffect::AskDirectory(_) => {}
                 SessionEffect::WakeAt(moment) => self.wants.push(Want::SessionWake(id, moment)),
                 SessionEffect::PauseReading => visit.reading_paused = true,
                 SessionEffect::ResumeReading => visit.reading_paused = false,

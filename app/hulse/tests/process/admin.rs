@@ -1,0 +1,120 @@
+//! The admin surface, asked what Apache Pulsar was asked: `tests/data/admin-of-pulsar-4.0.8.tsv` is what a real Pulsar
+//! 4.0.8 answered, in this order.
+
+use crate::support::Broker;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+/// Status, the `Warning` header if there is one, and the body.
+fn call(broker: &Broker, method: &str, path: &str, body: &str) -> (u16, Option<String>, String) {
+    let mut socket = TcpStream::connect(&broker.web).unwrap();
+    let request = format!(
+        "{method} {path} HTTP/1.0\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    socket.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let warning = head.lines().find_map(|line| line.strip_prefix("warning: "));
+    (status, warning.map(str::to_owned), body.to_owned())
+}
+
+#[test]
+fn it_answers_as_pulsar_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Broker::start(folder.path(), &[]);
+    let table = include_str!("../data/admin-of-pulsar-4.0.8.tsv");
+    let mut count = 0;
+    for row in table.lines().skip(1) {
+        let cells: Vec<&str> = row.split('\t').collect();
+        let [method, path, body, status, expected] = cells[..] else {
+            panic!("{row:?}")
+        };
+        let path = format!("/admin/v2/{path}");
+        let (code, _, said) = call(&broker, method, &path, body);
+        assert_eq!(code.to_string(), status, "{method} {path} {body}: {said}");
+        let json = |text: &str| match text.is_empty() {
+            true => Value::Null,
+            false => serde_json::from_str(text).unwrap(),
+        };
+        assert_eq!(json(&said), json(expected), "{method} {path} {body}");
+        count += 1;
+    }
+    assert!(count > 50, "{count}");
+}
+
+#[test]
+fn policies_that_do_not_act_are_stored_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Broker::start(folder.path(), &[]);
+    let path = "/admin/v2/namespaces/public/default/messageTTL";
+    let (status, warning, _) = call(&broker, "POST", path, "60");
+    assert_eq!(status, 204);
+    let warning = warning.unwrap();
+    assert!(
+        warning.contains("not acting in this version: message_ttl_in_seconds"),
+        "{warning}"
+    );
+    let body = r#"{"retention_policies":{"retentionTimeInMinutes":1,"retentionSizeInMB":1},"bundles":{"numBundles":8}}"#;
+    let (status, warning, _) = call(&broker, "PUT", "/admin/v2/namespaces/public/n", body);
+    assert_eq!(status, 204);
+    assert!(
+        warning
+            .unwrap()
+            .ends_with(r#"version: retention_policies""#)
+    );
+    let (_, _, policies) = call(&broker, "GET", "/admin/v2/namespaces/public/n", "");
+    let policies: Value = serde_json::from_str(&policies).unwrap();
+    assert_eq!(
+        policies["bundles"]["boundaries"].as_array().unwrap().len(),
+        9
+    );
+    assert_eq!(policies["retention_policies"]["retentionSizeInMB"], 1);
+}
+
+#[test]
+fn bodies_and_paths_that_cannot_be_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Broker::start(folder.path(), &["maxNumPartitionsPerPartitionedTopic=5"]);
+    let status = |method: &str, path: &str, body: &str| call(&broker, method, path, body).0;
+    assert_eq!(status("PUT", "/admin/v2/tenants/t", "{bad"), 400);
+    assert_eq!(status("PUT", "/admin/v2/tenants/..", "{}"), 412);
+    assert_eq!(status("PUT", "/admin/v2/namespaces/public/..", ""), 412);
+    assert_eq!(status("PUT", "/admin/v2/namespaces/public/n", "[]"), 412);
+    let partitions = "/admin/v2/persistent/public/default/p/partitions";
+    assert_eq!(status("PUT", partitions, "many"), 400);
+    assert_eq!(status("PUT", partitions, "-1"), 406);
+    assert_eq!(status("PUT", partitions, "6"), 406);
+    assert_eq!(status("PUT", partitions, "99999999999"), 406);
+    assert_eq!(
+        status(
+            "PUT",
+            partitions,
+            r#"{"partitions":5,"properties":{"a":"b"}}"#
+        ),
+        204
+    );
+    let long = "x".repeat(2 << 20);
+    assert_eq!(
+        status(
+            "POST",
+            "/admin/v2/namespaces/public/default/properties",
+            &long
+        ),
+        413
+    );
+    assert_eq!(status("PATCH", "/admin/v2/tenants/public", ""), 501);
+    // A topic's partitions survive a stop and take messages.
+    broker.produce("p-partition-4", &["one"]);
+    broker.signal("TERM");
+    let broker = Broker::start(folder.path(), &[]);
+    let (_, _, body) = call(&broker, "GET", partitions, "");
+    assert_eq!(
+        serde_json::from_str::<Value>(&body).unwrap()["partitions"],
+        5
+    );
+    assert_eq!(broker.consume("p-partition-4", 1, &["-s", "s"]), ["one"]);
+}

@@ -1,0 +1,421 @@
+//! The admin surface over the directory: clusters, tenants, namespaces and their policies, topics by name.
+
+use super::Pages;
+use super::answer::Answer;
+use super::topics::TopicPath;
+use axum::http::Method;
+use directory::{No, Question, Why};
+use serde_json::{Value, json};
+use vocabulary::NamespaceName;
+
+/// A request that may change something.
+pub(super) struct Call<'a> {
+    pub method: &'a Method,
+    pub query: &'a str,
+    pub body: &'a [u8],
+}
+
+/// Policies of a namespace that have a path of their own: the path's last part, and the field it shows.
+const POLICIES: [(&str, &str); 30] = [
+    (
+        "autoSubscriptionCreation",
+        "autoSubscriptionCreationOverride",
+    ),
+    ("autoTopicCreation", "autoTopicCreationOverride"),
+    ("backlogQuotaMap", "backlog_quota_map"),
+    ("compactionThreshold", "compaction_threshold"),
+    ("deduplication", "deduplicationEnabled"),
+    (
+        "deduplicationSnapshotInterval",
+        "deduplicationSnapshotIntervalSeconds",
+    ),
+    ("delayedDelivery", "delayed_delivery_policies"),
+    ("dispatchRate", "topicDispatchRate"),
+    ("encryptionRequired", "encryption_required"),
+    ("inactiveTopicPolicies", "inactive_topic_policies"),
+    ("isAllowAutoUpdateSchema", "is_allow_auto_update_schema"),
+    (
+        "maxConsumersPerSubscription",
+        "max_consumers_per_subscription",
+    ),
+    ("maxConsumersPerTopic", "max_consumers_per_topic"),
+    ("maxProducersPerTopic", "max_producers_per_topic"),
+    ("maxSubscriptionsPerTopic", "max_subscriptions_per_topic"),
+    ("maxTopicsPerNamespace", "max_topics_per_namespace"),
+    (
+        "maxUnackedMessagesPerConsumer",
+        "max_unacked_messages_per_consumer",
+    ),
+    (
+        "maxUnackedMessagesPerSubscription",
+        "max_unacked_messages_per_subscription",
+    ),
+    ("messageTTL", "message_ttl_in_seconds"),
+    ("offloadPolicies", "offload_policies"),
+    ("persistence", "persistence"),
+    ("publishRate", "publishMaxMessageRate"),
+    ("replication", "replication_clusters"),
+    ("retention", "retention_policies"),
+    (
+        "schemaCompatibilityStrategy",
+        "schema_compatibility_strategy",
+    ),
+    ("schemaValidationEnforced", "schema_validation_enforced"),
+    ("subscribeRate", "clusterSubscribeRate"),
+    ("subscriptionDispatchRate", "subscriptionDispatchRate"),
+    (
+        "subscriptionExpirationTime",
+        "subscription_expiration_time_minutes",
+    ),
+    ("subscriptionTypesEnabled", "subscription_types_enabled"),
+];
+
+/// Policies that only the whole body shows, or that their path only lets one read.
+const READ_ONLY: [&str; 1] = ["backlogQuotaMap"];
+
+/// Bundles of a namespace that nobody configured (`defaultNumberOfNamespaceBundles`).
+const BUNDLES: u32 = 4;
+
+impl Pages {
+    /// The answer to a path of the admin surface; `None`: it is none of these, or the method is not its own.
+    pub(super) async fn admin(&self, segments: &[&str], call: &Call<'_>) -> Option<Answer> {
+        let method = call.method.as_str();
+        let method = if method == "HEAD" { "GET" } else { method };
+        Some(match (method, segments) {
+            ("GET", ["clusters"]) => self.told(Question::Clusters).await,
+            ("GET", ["clusters", cluster]) => {
+                let cluster = (*cluster).to_owned();
+                self.told(Question::Cluster { cluster }).await
+            }
+            ("PUT" | "POST", ["clusters", cluster]) => self.put_cluster(cluster, call).await,
+            ("DELETE", ["clusters", cluster]) => {
+                let cluster = (*cluster).to_owned();
+                self.done(Question::DeleteCluster { cluster }).await
+            }
+            ("GET", ["tenants"]) => self.told(Question::Tenants).await,
+            ("GET", ["tenants", tenant]) => {
+                let tenant = (*tenant).to_owned();
+                self.told(Question::Tenant { tenant }).await
+            }
+            ("PUT" | "POST", ["tenants", tenant]) => self.put_tenant(tenant, call).await,
+            ("DELETE", ["tenants", tenant]) => {
+                let tenant = (*tenant).to_owned();
+                self.done(Question::DeleteTenant { tenant }).await
+            }
+            ("GET", ["namespaces", tenant]) => {
+                let tenant = (*tenant).to_owned();
+                self.told(Question::Namespaces { tenant }).await
+            }
+            (_, ["namespaces", tenant, namespace, rest @ ..]) => {
+                return self.namespace(method, tenant, namespace, rest, call).await;
+            }
+            (
+                "GET",
+                [
+                    domain @ ("persistent" | "non-persistent"),
+                    tenant,
+                    namespace,
+                ],
+            ) => self.topics_in(domain, tenant, namespace).await,
+            (
+                "GET",
+                [
+                    domain @ ("persistent" | "non-persistent"),
+                    tenant,
+                    namespace,
+                    "partitioned",
+                ],
+            ) => match name_of(tenant, namespace) {
+                Ok(namespace) => {
+                    let persistent = *domain == "persistent";
+                    self.told(Question::PartitionedTopics {
+                        namespace,
+                        persistent,
+                    })
+                    .await
+                }
+                Err(answer) => answer,
+            },
+            (
+                _,
+                [
+                    domain @ ("persistent" | "non-persistent"),
+                    tenant,
+                    namespace,
+                    topic,
+                    rest @ ..,
+                ],
+            ) => {
+                let path = TopicPath {
+                    domain,
+                    tenant,
+                    namespace,
+                    topic,
+                };
+                return self.topic(method, &path, rest, call).await;
+            }
+            _ => return None,
+        })
+    }
+
+    async fn put_cluster(&self, cluster: &str, call: &Call<'_>) -> Answer {
+        let data = match json_of(call.body) {
+            Ok(data) => data,
+            Err(answer) => return answer,
+        };
+        let cluster = cluster.to_owned();
+        let must_be_new = call.method == Method::PUT;
+        let put = Question::PutCluster {
+            cluster,
+            data,
+            must_be_new,
+        };
+        match self.house.clerk.ask(put).await {
+            // Pulsar's PUT says 200 here, and 204 everywhere else.
+            Ok(_) if must_be_new => Answer::nothing(200),
+            Ok(_) => Answer::nothing(204),
+            Err(no) => refused(&no),
+        }
+    }
+
+    async fn put_tenant(&self, tenant: &str, call: &Call<'_>) -> Answer {
+        match json_of(call.body) {
+            Ok(info) => {
+                self.done(Question::PutTenant {
+                    tenant: tenant.to_owned(),
+                    info,
+                    must_be_new: call.method == Method::PUT,
+                })
+                .await
+            }
+            Err(answer) => answer,
+        }
+    }
+
+    async fn namespace(
+        &self,
+        method: &str,
+        tenant: &str,
+        namespace: &str,
+        rest: &[&str],
+        call: &Call<'_>,
+    ) -> Option<Answer> {
+        let namespace = match name_of(tenant, namespace) {
+            Ok(namespace) => namespace,
+            Err(answer) => return Some(answer),
+        };
+        Some(match (method, rest) {
+            ("GET", []) => self.told(Question::Policies { namespace }).await,
+            ("PUT", []) => match json_of(call.body) {
+                Ok(policies) => self.create_namespace(namespace, policies).await,
+                Err(answer) => answer,
+            },
+            ("DELETE", []) => self.done(Question::DeleteNamespace { namespace }).await,
+            ("GET", ["topics"]) => {
+                let is_non_persistent = call
+                    .query
+                    .split('&')
+                    .any(|pair| pair.eq_ignore_ascii_case("mode=NON_PERSISTENT"));
+                if is_non_persistent {
+                    return Some(Answer::json(&[""; 0]));
+                }
+                self.told(topics_of(namespace)).await
+            }
+            (_, [policy]) => {
+                let found = POLICIES.iter().find(|(path, _)| path == policy);
+                let (path, field) = *found?;
+                if method != "GET" && READ_ONLY.contains(&path) {
+                    return None;
+                }
+                match method {
+                    "GET" => self.told(Question::Policy { namespace, field }).await,
+                    "POST" | "PUT" => match json_of(call.body) {
+                        Ok(value) => self.set_policy(namespace, field, value).await,
+                        Err(answer) => answer,
+                    },
+                    "DELETE" => self.set_policy(namespace, field, Value::Null).await,
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    async fn create_namespace(&self, namespace: NamespaceName, policies: Value) -> Answer {
+        let given = policies.as_object().into_iter().flatten();
+        let idle: Vec<&str> = given
+            .filter(|(field, value)| !value.is_null() && !acts(field))
+            .map(|(field, _)| field.as_str())
+            .collect();
+        let notice = notice(&namespace, &idle);
+        let answer = self
+            .done(Question::CreateNamespace {
+                namespace,
+                policies: Some(policies.clone()),
+                default_cluster: self.house.settings.cluster.clone(),
+                bundles: BUNDLES,
+            })
+            .await;
+        answer.with_notice(notice)
+    }
+
+    /// A policy that nothing acts on is kept and shown like the others; the answer says so, and so does the log.
+    async fn set_policy(
+        &self,
+        namespace: NamespaceName,
+        field: &'static str,
+        value: Value,
+    ) -> Answer {
+        let is_idle = !value.is_null() && !acts(field);
+        let notice = is_idle.then(|| notice(&namespace, &[field])).flatten();
+        let answer = self
+            .done(Question::SetPolicy {
+                namespace,
+                field,
+                value,
+            })
+            .await;
+        answer.with_notice(notice)
+    }
+
+    async fn topics_in(&self, domain: &str, tenant: &str, namespace: &str) -> Answer {
+        match name_of(tenant, namespace) {
+            Ok(_) if domain == "non-persistent" => Answer::json(&[""; 0]),
+            Ok(namespace) => self.told(topics_of(namespace)).await,
+            Err(answer) => answer,
+        }
+    }
+
+    async fn topic(
+        &self,
+        method: &str,
+        path: &TopicPath<'_>,
+        rest: &[&str],
+        call: &Call<'_>,
+    ) -> Option<Answer> {
+        if !matches!(
+            (method, rest),
+            ("PUT", []) | ("PUT" | "POST", ["partitions"])
+        ) {
+            return None;
+        }
+        let topic = match path.name() {
+            Ok(topic) => topic,
+            Err(answer) => return Some(answer),
+        };
+        let question = match (method, rest) {
+            ("PUT", []) => Question::CreateTopic { topic },
+            _ => {
+                let (partitions, properties) = match partitions_of(call.body) {
+                    Ok(partitions) => partitions,
+                    Err(answer) => return Some(answer),
+                };
+                let most = self.house.settings.partitions_per_topic_max;
+                match method {
+                    "PUT" => Question::CreatePartitioned {
+                        topic,
+                        partitions,
+                        most,
+                        properties,
+                    },
+                    _ => Question::UpdatePartitions {
+                        topic,
+                        partitions,
+                        most,
+                    },
+                }
+            }
+        };
+        Some(self.done(question).await)
+    }
+
+    /// The answer as JSON. Nothing to say is said with an empty body, as Pulsar does.
+    async fn told(&self, question: Question) -> Answer {
+        match self.house.clerk.ask(question).await {
+            Ok(Value::Null) => Answer::nothing(200),
+            Ok(value) => Answer::json(&value),
+            Err(no) => refused(&no),
+        }
+    }
+
+    /// 204 when it is done.
+    async fn done(&self, question: Question) -> Answer {
+        match self.house.clerk.ask(question).await {
+            Ok(_) => Answer::nothing(204),
+            Err(no) => refused(&no),
+        }
+    }
+}
+
+/// Fields of a namespace's policies that something here acts on, or that say nothing more than what is so anyway.
+fn acts(field: &str) -> bool {
+    matches!(
+        field,
+        "bundles" | "replication_clusters" | "deleted" | "properties"
+    )
+}
+
+fn notice(namespace: &NamespaceName, idle: &[&str]) -> Option<String> {
+    if idle.is_empty() {
+        return None;
+    }
+    let fields = idle.join(", ");
+    tracing::warn!(
+        "policies of namespace {namespace} that do not act in this version were stored: {fields}"
+    );
+    Some(format!("stored, not acting in this version: {fields}"))
+}
+
+fn topics_of(namespace: NamespaceName) -> Question {
+    Question::Topics {
+        namespace,
+        with_system_topics: false,
+        must_exist: true,
+    }
+}
+
+fn name_of(tenant: &str, namespace: &str) -> Result<NamespaceName, Answer> {
+    NamespaceName::new(tenant, namespace)
+        .map_err(|_| Answer::refused(412, "Namespace name is not valid"))
+}
+
+/// A body as JSON; none is null.
+fn json_of(body: &[u8]) -> Result<Value, Answer> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(body)
+        .map_err(|error| Answer::refused(400, &format!("the body is not JSON: {error}")))
+}
+
+/// A number, or `{"partitions": number, "properties": {}}`.
+fn partitions_of(body: &[u8]) -> Result<(u32, Value), Answer> {
+    let body = json_of(body)?;
+    let (number, properties) = match &body {
+        Value::Object(fields) => (
+            fields.get("partitions").cloned().unwrap_or_default(),
+            fields.get("properties").cloned().unwrap_or(json!({})),
+        ),
+        number => (number.clone(), json!({})),
+    };
+    match number.as_i64() {
+        Some(number) if number <= 0 => Ok((0, properties)),
+        Some(number) => Ok((u32::try_from(number).unwrap_or(u32::MAX), properties)),
+        None => Err(Answer::refused(
+            400,
+            &format!("the body is no number of partitions: {body}"),
+        )),
+    }
+}
+
+fn refused(no: &No) -> Answer {
+    let status = match no.why {
+        Why::NotFound => 404,
+        Why::NotAcceptable => 406,
+        Why::Conflict => 409,
+        Why::Precondition => 412,
+        Why::Unprocessable => 422,
+        Why::Storage => 500,
+    };
+    Answer::refused(status, &no.text)
+}
