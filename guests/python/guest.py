@@ -7,6 +7,7 @@
 Prints a line per scenario, `ok NAME` or `FAILED NAME: why`, and ends with 1 if any failed.
 """
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import tempfile
 import threading
 import time
 import traceback
+import urllib.request
 import uuid
 
 import pulsar
@@ -378,6 +380,180 @@ def bad_names(place):
     client.close()
 
 
+def put(place, path, body):
+    request = urllib.request.Request(f"{place.http}/admin/v2/{path}", data=body.encode(), method="PUT",
+                                     headers={"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return answer.status
+
+
+def partitioned(place, name, partitions):
+    """Makes a partitioned topic."""
+    local = name.rsplit("/", 1)[1]
+    equal(put(place, f"persistent/public/default/{local}/partitions", str(partitions)), 204, "status of its making")
+    return name
+
+
+def partitions_by_key(place):
+    client = place.client()
+    name = partitioned(place, topic("parts"), 4)
+    equal(sorted(client.get_topic_partitions(name)), [f"{name}-partition-{i}" for i in range(4)], "partitions")
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Shared)
+    producer = client.create_producer(name)
+    for i in range(60):
+        producer.send(f"{i % 6}:{i}".encode(), partition_key=f"key{i % 6}")
+    partition_of, last_of = {}, {}
+    for message in receive_all(consumer, 60):
+        key, number = message.data().decode().split(":")
+        equal(message.partition_key(), f"key{key}", "key")
+        equal(partition_of.setdefault(key, message.topic_name()), message.topic_name(), f"partition of key{key}")
+        if int(number) <= last_of.get(key, -1):
+            raise AssertionError(f"order of key{key}: {number} after {last_of[key]}")
+        last_of[key] = int(number)
+    if len(set(partition_of.values())) < 2:
+        raise AssertionError(f"all keys went to one partition: {partition_of}")
+    client.close()
+
+
+def partitions_round_robin(place):
+    client = place.client()
+    name = partitioned(place, topic("robin"), 3)
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Failover)
+    producer = client.create_producer(name, message_routing_mode=pulsar.PartitionsRoutingMode.RoundRobinDistribution)
+    for i in range(30):
+        producer.send(f"m{i}".encode())
+    topics = [m.topic_name() for m in receive_all(consumer, 30)]
+    equal(sorted(set(topics)), [f"{name}-partition-{i}" for i in range(3)], "partitions that got messages")
+    client.close()
+
+
+def pattern(place):
+    client = place.client()
+    prefix = uuid.uuid4().hex[:8]
+    names = [f"persistent://public/default/{prefix}-{kind}" for kind in ("a1", "a2", "b1")]
+    for name in names:
+        publish(client, name, 5)
+    parts = partitioned(place, f"persistent://public/default/{prefix}-a3", 2)
+    publish(client, parts, 4)
+    consumer = client.subscribe(re.compile(f"persistent://public/default/{prefix}-a.*"), "sub",
+                                initial_position=pulsar.InitialPosition.Earliest)
+    seen = {}
+    for message in receive_all(consumer, 14):
+        seen[message.topic_name()] = seen.get(message.topic_name(), 0) + 1
+    equal(sum(seen.values()), 14, "messages of all topics that match")
+    equal(any("-b1" in name for name in seen), False, "messages of a topic that does not match")
+    expect_silence(consumer)
+    client.close()
+
+
+def readers(place):
+    client = place.client()
+    name = topic("reader")
+    ids = publish(client, name, 10)
+    reader = client.create_reader(name, pulsar.MessageId.earliest)
+    equal([reader.read_next(RECEIVE_MS).data() for _ in range(10)], [f"m{i}".encode() for i in range(10)], "all of it")
+    equal(reader.has_message_available(), False, "more at the end")
+    publish(client, name, 1)
+    equal(reader.has_message_available(), True, "more after a publish")
+    equal(reader.read_next(RECEIVE_MS).data(), b"m0", "what came")
+    reader.close()
+    reader = client.create_reader(name, ids[4])
+    equal(reader.read_next(RECEIVE_MS).data(), b"m5", "the first one after the start")
+    reader.close()
+    reader = client.create_reader(name, ids[4], start_message_id_inclusive=True)
+    equal(reader.read_next(RECEIVE_MS).data(), b"m4", "the start itself")
+    reader.seek(ids[8])
+    equal(reader.read_next(RECEIVE_MS).data(), b"m8", "the place sought, as the reader includes its start")
+    reader.close()
+    reader = client.create_reader(name, pulsar.MessageId.latest)
+    equal(reader.has_message_available(), False, "anything at the latest position")
+    publish(client, name, 1)
+    equal(reader.read_next(RECEIVE_MS).data(), b"m0", "what came later")
+    client.close()
+
+
+def seek(place):
+    client = place.client()
+    name = topic("seek")
+    consumer = client.subscribe(name, "sub")
+    ids = publish(client, name, 10)
+    before = receive_all(consumer, 10)
+    consumer.seek(ids[3])
+    # An inclusive subscription begins at the place sought, an ordinary one after it.
+    equal([m.data() for m in receive_all(consumer, 6)], [f"m{i}".encode() for i in range(4, 10)], "after a seek by id")
+    consumer.seek(pulsar.MessageId.earliest)
+    equal([m.data() for m in receive_all(consumer, 10)], [f"m{i}".encode() for i in range(10)], "from the beginning")
+    consumer.seek(before[6].publish_timestamp())
+    first = consumer.receive(RECEIVE_MS)
+    if first.publish_timestamp() < before[6].publish_timestamp():
+        raise AssertionError(f"a seek by time gave {first.data()!r}, which is older")
+    consumer.seek(pulsar.MessageId.latest)
+    expect_silence(consumer)
+    client.close()
+
+
+def last_message_id(place):
+    client = place.client()
+    name = topic("last")
+    consumer = client.subscribe(name, "sub")
+    ids = publish(client, name, 3)
+    last = consumer.get_last_message_id()
+    equal((last.ledger_id(), last.entry_id()), (ids[-1].ledger_id(), ids[-1].entry_id()), "last message id")
+    client.close()
+
+
+def unsubscribe(place):
+    client = place.client()
+    name = topic("unsubscribe")
+    consumer = client.subscribe(name, "sub")
+    publish(client, name, 3)
+    consumer.unsubscribe()
+    # A new subscription of the same name knows nothing of the old one.
+    consumer = client.subscribe(name, "sub", initial_position=pulsar.InitialPosition.Latest)
+    expect_silence(consumer)
+    client.close()
+
+
+def dead_letters(place):
+    client = place.client()
+    name = topic("dead")
+    policy = pulsar.ConsumerDeadLetterPolicy(max_redeliver_count=2, dead_letter_topic=f"{name}-DLQ",
+                                             initial_subscription_name="kept")
+    consumer = client.subscribe(name, "sub", pulsar.ConsumerType.Shared, negative_ack_redelivery_delay_ms=100,
+                                dead_letter_policy=policy)
+    publish(client, name, 1)
+    for _ in range(3):
+        consumer.negative_acknowledge(consumer.receive(RECEIVE_MS))
+    dead = client.subscribe(f"{name}-DLQ", "kept")
+    equal(receive_all(dead, 1)[0].data(), b"m0", "the dead letter")
+    expect_silence(consumer, "no more of the message")
+    client.close()
+
+
+def access_modes(place):
+    client = place.client()
+    name = topic("access")
+    mode = pulsar.ProducerAccessMode
+    first = client.create_producer(name, access_mode=mode.Exclusive)
+    for refused in (mode.Exclusive, mode.Shared):
+        try:
+            client.create_producer(name, access_mode=refused)
+            raise AssertionError(f"a {refused} producer was let in beside an exclusive one")
+        except (pulsar.ProducerFenced, pulsar.ProducerBusy):
+            pass
+    first.send(b"one")
+    second = client.create_producer(name, access_mode=mode.ExclusiveWithFencing)
+    second.send(b"two")
+    try:
+        first.send(b"three")
+        raise AssertionError("a fenced producer published")
+    except pulsar.PulsarException:
+        pass
+    consumer = client.subscribe(name, "sub", initial_position=pulsar.InitialPosition.Earliest)
+    equal([m.data() for m in receive_all(consumer, 2)], [b"one", b"two"], "what was published")
+    client.close()
+
+
 def kill_with_resend(place):
     """A broker killed under a producer that keeps sending: everything confirmed is there, once each was sent."""
     client = place.client()
@@ -443,7 +619,8 @@ def graceful_stop(place):
 
 SCENARIOS = [exclusive, initial_positions, shared, failover, batches_and_partial_acks, cumulative, chunks,
              compressions, encryption, negative_ack, ack_timeout, zero_queue, names_and_properties, http_lookup,
-             bad_names]
+             bad_names, partitions_by_key, partitions_round_robin, pattern, readers, seek, last_message_id, unsubscribe,
+             dead_letters, access_modes]
 OWN_SCENARIOS = [kill_with_resend, graceful_stop]
 
 
