@@ -37,7 +37,6 @@ fn add_producer(topic: &str) -> DeskInput {
         encrypted: false,
         metadata: vec![],
         initial_subscription: None,
-        has_schema: false,
         client_version: "test".to_owned(),
         address: "here".to_owned(),
     };

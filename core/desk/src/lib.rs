@@ -220,6 +220,10 @@ fn refuse_at_shutdown(to: ToTopic, effects: &mut Vec<DeskEffect>) {
                 refusal,
             }
         }
+        TopicLetter::Prepare { request_id, .. } => SessionLetter::Prepared {
+            request_id,
+            is_blank: Err(refusal()),
+        },
         TopicLetter::AddProducer(add) => SessionLetter::ProducerRefused {
             request_id: add.request_id,
             producer_id: add.producer_id,

@@ -1,6 +1,6 @@
 //! What a topic tells a session.
 
-use crate::{Refusal, SubscriptionType};
+use crate::{Refusal, SchemaFound, SubscriptionType};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use vocabulary::{
@@ -32,6 +32,21 @@ pub enum SessionLetter {
         request_id: RequestId,
         /// Why.
         refusal: Refusal,
+    },
+    /// The topic is open, or cannot be.
+    Prepared {
+        /// Echoed.
+        request_id: RequestId,
+        /// Whether nobody has settled what its messages are: no producer, no consumer (those that take any schema do
+        /// not count), no entry.
+        is_blank: Result<bool, Refusal>,
+    },
+    /// What the registry of schemas says; `None`: there is no such version.
+    Schema {
+        /// Echoed.
+        request_id: RequestId,
+        /// The version asked for, or the one that an equal schema has.
+        result: Result<Option<SchemaFound>, Refusal>,
     },
     /// The producer is in (or, with `ready` false, waits to be).
     ProducerReady {

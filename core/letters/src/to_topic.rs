@@ -1,5 +1,6 @@
 //! What a session tells a topic.
 
+use crate::SchemaAsk;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use vocabulary::{AckSet, ConsumerId, Position, ProducerId, RequestId, SessionId, TopicName};
@@ -25,6 +26,21 @@ pub enum TopicLetter {
         request_id: RequestId,
         /// False: a topic that does not exist is refused with TopicNotFound instead of being promised.
         may_create: bool,
+    },
+    /// A producer or consumer with a schema is about to come: the topic is opened, or made. Answer: `Prepared`.
+    Prepare {
+        /// Echoed.
+        request_id: RequestId,
+        /// False: a topic that does not exist is refused with TopicNotFound.
+        may_create: bool,
+    },
+    /// A question to the registry of schemas, which lives beside the topics of its shard; the letter's topic is what
+    /// [`crate::schema_home`] says. Answer: `Schema`.
+    Schema {
+        /// Echoed.
+        request_id: RequestId,
+        /// What is asked.
+        ask: SchemaAsk,
     },
     /// PRODUCER came. Answer: `ProducerReady` or `ProducerRefused`.
     AddProducer(Box<AddProducer>),
@@ -164,8 +180,6 @@ pub struct AddProducer {
     pub metadata: Vec<(String, String)>,
     /// A subscription to make at the earliest position before the producer is let in.
     pub initial_subscription: Option<String>,
-    /// Whether the client brought a schema (type number and data); none of it is understood yet.
-    pub has_schema: bool,
     /// Protocol version of the client and its name, for statistics.
     pub client_version: String,
     /// The peer's network address as text, for statistics.
@@ -240,6 +254,8 @@ pub struct AddConsumer {
     pub metadata: Vec<(String, String)>,
     /// Whether it asked for the compacted view.
     pub read_compacted: bool,
+    /// It takes whatever schema the topic has (AUTO_CONSUME), so it does not settle which one that is.
+    pub takes_any_schema: bool,
     /// Protocol version of the client and its name, for statistics.
     pub client_version: String,
     /// The peer's network address as text, for statistics.

@@ -2,7 +2,8 @@
 
 use crate::commands::{
     ack, close_consumer, close_producer, consumer_stats, get_last_message_id, lookup, message,
-    partitioned_metadata, ping, producer, seek, send, subscribe, topics_of_namespace, unsubscribe,
+    partitioned_metadata, ping, producer, schema, seek, send, subscribe, topics_of_namespace,
+    unsubscribe,
 };
 use crate::session::{Session, Turn};
 use crate::waiting::Waiter;
@@ -18,6 +19,13 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, letter: SessionLe
             request_id,
             refusal,
         } => found(session, turn, request_id, Err(refusal)),
+        SessionLetter::Prepared {
+            request_id,
+            is_blank,
+        } => schema::prepared(session, turn, request_id, is_blank),
+        SessionLetter::Schema { request_id, result } => {
+            schema::told(session, turn, request_id, result)
+        }
         SessionLetter::ProducerReady {
             request_id,
             name,

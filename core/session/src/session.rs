@@ -1,6 +1,7 @@
 //! The session itself: what it holds, and how an input finds its rule.
 
 use crate::commands;
+use crate::commands::schema::Held;
 use crate::face::{CloseReason, OutFrame, SessionEffect, SessionInput, WriteToken, WrittenFrames};
 use crate::gate::{Action, Gate, Resource};
 use crate::keepalive::{Keepalive, Tick};
@@ -17,6 +18,7 @@ use pulsar_wire::Message;
 use pulsar_wire::frame::Frame;
 use pulsar_wire::proto::base_command::{Cmd, Type};
 use pulsar_wire::proto::{BaseCommand, CommandError, CommandPing, CommandSuccess};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use vocabulary::{Moment, Now, SessionId, TopicName};
 
@@ -30,6 +32,8 @@ pub struct Session {
     pub(crate) keepalive: Keepalive,
     pub(crate) probes: Probes,
     pub(crate) waiting: Waiting,
+    /// Who waits for the registry of schemas before its topic hears of it.
+    pub(crate) held: BTreeMap<Ticket, Held>,
     pub(crate) producers: Producers,
     pub(crate) consumers: Consumers,
     pub(crate) pressure: Pressure,
@@ -83,6 +87,7 @@ impl Session {
             keepalive: Keepalive::new(settings.keepalive_interval, now.moment),
             probes: Probes::new(settings.liveness_probe_timeout),
             waiting: Waiting::default(),
+            held: BTreeMap::new(),
             producers: Producers::default(),
             consumers: Consumers::default(),
             pressure: Pressure::new(&settings),
@@ -293,11 +298,19 @@ impl Session {
     /// The request that waited under this ticket.
     pub(crate) fn answered(&mut self, ticket: Ticket) -> Option<Waiter> {
         let waiter = self.waiting.take(ticket);
+        self.forget_held(ticket);
         match waiter {
             Some(_) => self.pressure.requests.fall(1),
             None => self.counters.letters_dropped += 1,
         }
         waiter
+    }
+
+    /// It waits for no schema any more.
+    pub(crate) fn forget_held(&mut self, ticket: Ticket) -> Option<Held> {
+        let held = self.held.remove(&ticket)?;
+        self.pressure.publish_bytes.fall(held.bytes());
+        Some(held)
     }
 
     pub(crate) fn remove_producer(&mut self, id: u64) {

@@ -38,6 +38,10 @@ pub struct SessionSettings {
     /// loopback address, which means something else on every machine: so clients in containers and behind
     /// forwarded ports get through.
     pub proxy_through_service_url: bool,
+    /// Whether producers may give a topic its schema: `isAllowAutoUpdateSchemaEnabled`.
+    pub schema_updates_allowed: bool,
+    /// Whether topics with a schema refuse producers without one: `isSchemaValidationEnforced`.
+    pub schema_validation_enforced: bool,
     /// Whether MESSAGE says how many permits it costs (PIP-491).
     pub message_permits_enabled: bool,
 }
@@ -63,6 +67,8 @@ impl SessionSettings {
             proxy_through_service_url: is_loopback(&broker_service_url),
             broker_service_url,
             broker_service_url_tls,
+            schema_updates_allowed: true,
+            schema_validation_enforced: false,
             message_permits_enabled: true,
         }
     }

@@ -23,6 +23,8 @@ pub(crate) struct Producer {
     pub name: String,
     /// The exclusive epoch its topic gave it.
     pub topic_epoch: Option<u64>,
+    /// Of the schema it brought.
+    pub schema_version: Option<i64>,
     pub standing: Standing,
     /// Its topic dropped a SEND: it is gone from there, and CLOSE is on its way.
     pub is_lost: bool,

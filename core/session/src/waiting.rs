@@ -43,6 +43,15 @@ pub(crate) enum Waiter {
         consumer_id: ConsumerId,
         tell: Tell,
     },
+    /// GET_SCHEMA. `topic`: as the client wrote it.
+    Schema {
+        request_id: RequestId,
+        topic: String,
+        home: TopicName,
+    },
+    CreateSchema {
+        request_id: RequestId,
+    },
     Ack {
         request_id: RequestId,
         consumer_id: ConsumerId,
@@ -87,6 +96,11 @@ impl Waiting {
         self.last_ticket += 1;
         self.open.insert(self.last_ticket, waiter);
         self.last_ticket
+    }
+
+    /// The waiter, which goes on waiting.
+    pub fn get(&self, ticket: Ticket) -> Option<&Waiter> {
+        self.open.get(&ticket)
     }
 
     /// The waiter, which waits no more.

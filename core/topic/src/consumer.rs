@@ -14,6 +14,8 @@ pub(crate) struct Consumer {
     pub priority_level: i32,
     /// Only Exclusive and Failover use it.
     pub epoch: Option<u64>,
+    /// It does not settle which schema the topic has.
+    pub takes_any_schema: bool,
     /// Messages it may still get; negative by up to a batch.
     pub permits: i64,
     /// Granted while it was blocked; counted into `permits` when it no longer is.
@@ -69,6 +71,7 @@ impl Consumer {
             name: add.name,
             priority_level: add.priority_level,
             epoch: add.epoch,
+            takes_any_schema: add.takes_any_schema,
             permits: 0,
             parked_permits: 0,
             blocked: false,

@@ -4,7 +4,7 @@ use crate::Topic;
 use crate::turn::{Seat, Turn, refusal};
 use letters::{AddConsumer, AddProducer, RefusalCode, SessionLetter};
 use std::collections::BTreeMap;
-use vocabulary::SessionId;
+use vocabulary::{RequestId, SessionId};
 
 /// Somebody who waits.
 #[derive(Debug)]
@@ -19,6 +19,11 @@ pub(crate) struct Newcomer {
 pub(crate) enum Wish {
     Producer(Box<AddProducer>),
     Consumer(Box<AddConsumer>),
+    /// Only that the topic is open.
+    Open {
+        request_id: RequestId,
+        may_create: bool,
+    },
 }
 
 /// What it waits for.
@@ -46,14 +51,14 @@ impl Newcomer {
     fn producer_seat(&self) -> Option<Seat> {
         match &self.wish {
             Wish::Producer(add) => Some((self.session, add.producer_id)),
-            Wish::Consumer(_) => None,
+            Wish::Consumer(_) | Wish::Open { .. } => None,
         }
     }
 
     fn consumer_seat(&self) -> Option<Seat> {
         match &self.wish {
-            Wish::Producer(_) => None,
             Wish::Consumer(add) => Some((self.session, add.consumer_id)),
+            Wish::Producer(_) | Wish::Open { .. } => None,
         }
     }
 
@@ -74,6 +79,7 @@ impl Newcomer {
         match &self.wish {
             Wish::Producer(_) => true,
             Wish::Consumer(add) => add.force_topic_creation,
+            Wish::Open { may_create, .. } => *may_create,
         }
     }
 
@@ -90,6 +96,10 @@ impl Newcomer {
                 request_id: add.request_id,
                 consumer_id: add.consumer_id,
                 refusal,
+            },
+            Wish::Open { request_id, .. } => SessionLetter::Prepared {
+                request_id,
+                is_blank: Err(refusal),
             },
         };
         turn.tell(self.session, letter);
@@ -159,6 +169,42 @@ impl Newcomers {
 }
 
 impl Topic {
+    /// Somebody with a schema is about to come.
+    pub(crate) fn prepare(
+        &mut self,
+        session: SessionId,
+        request_id: RequestId,
+        may_create: bool,
+        turn: &mut Turn<'_>,
+    ) {
+        if self.is_open_to(turn) {
+            return self.prepared(session, request_id, turn);
+        }
+        let wish = Wish::Open {
+            request_id,
+            may_create,
+        };
+        self.wait(session, wish, WaitsFor::Log, turn);
+        self.open_where_wanted(turn);
+    }
+
+    fn prepared(&self, session: SessionId, request_id: RequestId, turn: &mut Turn<'_>) {
+        let settles = |consumer: &crate::consumer::Consumer| !consumer.takes_any_schema;
+        let has_consumers = self
+            .subscriptions
+            .values()
+            .any(|subscription| subscription.consumers.iter().any(settles));
+        let is_blank = self.producers.is_empty() && !has_consumers && self.extent.is_empty();
+        let is_blank = Ok(is_blank);
+        turn.tell(
+            session,
+            SessionLetter::Prepared {
+                request_id,
+                is_blank,
+            },
+        );
+    }
+
     /// Somebody has to wait; no more than a bounded number may. Whether it does.
     pub(crate) fn wait(
         &mut self,
@@ -245,6 +291,7 @@ impl Topic {
         match newcomer.wish {
             Wish::Producer(add) => self.admit_producer(newcomer.session, add, alive, turn),
             Wish::Consumer(add) => self.admit_consumer(newcomer.session, add, alive, turn),
+            Wish::Open { request_id, .. } => self.prepared(newcomer.session, request_id, turn),
         }
     }
 

@@ -171,6 +171,12 @@ impl Topic {
                 request_id,
                 may_create,
             } => self.find(session, request_id, may_create, turn),
+            TopicLetter::Prepare {
+                request_id,
+                may_create,
+            } => self.prepare(session, request_id, may_create, turn),
+            // For the registry beside the topics.
+            TopicLetter::Schema { .. } => {}
             TopicLetter::AddProducer(add) => self.add_producer(session, add, turn),
             TopicLetter::Publish(publish) => self.publish(session, publish, turn),
             TopicLetter::CloseProducer {

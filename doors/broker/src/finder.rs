@@ -1,9 +1,11 @@
-//! Asks topics whether they exist, on behalf of a page: a session without a connection.
+//! Asks topics whether they exist, and which schemas they have, on behalf of a page: a session without a connection.
 
 use crate::house::House;
 use crate::registry::Letterbox;
 use crate::threads::desk_inbox::DeskInbox;
-use letters::{Refusal, RefusalCode, SessionLetter, ToTopic, TopicLetter};
+use letters::{
+    Refusal, RefusalCode, SchemaAsk, SchemaFound, SessionLetter, ToTopic, TopicLetter, schema_home,
+};
 use shard::ShardInput;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +17,12 @@ use vocabulary::{RequestId, SessionId, TopicName};
 /// How long a page waits for a topic's answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
 
-/// A question's outcome: the number of partitions, 0 if it is not partitioned.
-type Found = Result<u32, Refusal>;
+/// A question's outcome.
+enum Found {
+    /// The number of partitions, 0 if it is not partitioned.
+    Topic(Result<u32, Refusal>),
+    Schema(Result<Option<SchemaFound>, Refusal>),
+}
 
 /// The session that pages ask with.
 pub struct Finder {
@@ -45,7 +51,40 @@ impl Finder {
     }
 
     /// Whether a topic exists (or may be created on use), and its number of partitions.
-    pub async fn find(&self, topic: TopicName, may_create: bool) -> Found {
+    pub async fn find(&self, topic: TopicName, may_create: bool) -> Result<u32, Refusal> {
+        let letter = |request_id| TopicLetter::FindTopic {
+            request_id,
+            may_create,
+        };
+        match self.ask(topic, letter).await {
+            Some(Found::Topic(found)) => found,
+            _ => Err(too_late()),
+        }
+    }
+
+    /// A version of a topic's schema, the newest for `None`.
+    pub async fn schema(
+        &self,
+        topic: &TopicName,
+        version: Option<i64>,
+    ) -> Result<Option<SchemaFound>, Refusal> {
+        let home = schema_home(topic)
+            .map_err(|error| Refusal::new(RefusalCode::InvalidTopicName, error.to_string()))?;
+        let letter = |request_id| TopicLetter::Schema {
+            request_id,
+            ask: SchemaAsk::Get { version },
+        };
+        match self.ask(home, letter).await {
+            Some(Found::Schema(found)) => found,
+            _ => Err(too_late()),
+        }
+    }
+
+    async fn ask(
+        &self,
+        topic: TopicName,
+        letter: impl FnOnce(RequestId) -> TopicLetter,
+    ) -> Option<Found> {
         let (sender, receiver) = oneshot::channel();
         let request_id = {
             let mut waiting = self.lock();
@@ -54,27 +93,19 @@ impl Finder {
             waiting.pages.insert(id, sender);
             id
         };
-        let asking = self.ask(request_id, topic, may_create, receiver);
+        let asking = self.write(topic, letter(request_id), receiver);
         let found = timeout(ANSWER_WAIT, asking).await.ok().flatten();
         self.lock().pages.remove(&request_id);
-        found.unwrap_or_else(|| {
-            let text = "the topic did not answer in time; try again";
-            Err(Refusal::new(RefusalCode::ServiceNotReady, text))
-        })
+        found
     }
 
-    async fn ask(
+    async fn write(
         &self,
-        request_id: RequestId,
         topic: TopicName,
-        may_create: bool,
+        letter: TopicLetter,
         answer: oneshot::Receiver<Found>,
     ) -> Option<Found> {
         let desk = self.house.desks.get(self.house.shard_of(&topic))?;
-        let letter = TopicLetter::FindTopic {
-            request_id,
-            may_create,
-        };
         let letter = ToTopic {
             topic,
             session: self.session,
@@ -93,11 +124,14 @@ impl Finder {
                     SessionLetter::TopicFound {
                         request_id,
                         partitions,
-                    } => (request_id, Ok(partitions)),
+                    } => (request_id, Found::Topic(Ok(partitions))),
                     SessionLetter::TopicRefused {
                         request_id,
                         refusal,
-                    } => (request_id, Err(refusal)),
+                    } => (request_id, Found::Topic(Err(refusal))),
+                    SessionLetter::Schema { request_id, result } => {
+                        (request_id, Found::Schema(result))
+                    }
                     // Nothing else was asked for.
                     _ => continue,
                 };
@@ -112,4 +146,9 @@ impl Finder {
         // Nothing that can panic runs under this lock.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn too_late() -> Refusal {
+    let text = "the topic did not answer in time; try again";
+    Refusal::new(RefusalCode::ServiceNotReady, text)
 }

@@ -8,6 +8,7 @@ mod answer;
 mod metrics;
 pub(crate) mod metrics_lines;
 mod rates;
+mod schemas;
 mod topic_stats;
 mod topics;
 mod visitors;
@@ -116,11 +117,19 @@ impl Pages {
             ["admin", "v2", "brokers", "version"] => {
                 Answer::text(env!("CARGO_PKG_VERSION").to_owned())
             }
-            ["admin", "v2", "schemas", _, _, topic, "schema"]
-            | ["admin", "v2", "schemas", _, _, topic, "schema", _] => Answer::refused(
-                404,
-                &format!("Schema not found: {topic} has none, this broker keeps no schemas yet"),
-            ),
+            ["admin", "v2", "schemas", tenant, namespace, topic, "schema"] => {
+                self.schema(tenant, namespace, topic, None).await
+            }
+            [
+                "admin",
+                "v2",
+                "schemas",
+                tenant,
+                namespace,
+                topic,
+                "schema",
+                version,
+            ] => self.schema(tenant, namespace, topic, Some(version)).await,
             ["lookup", "v2", "topic", domain, tenant, namespace, topic] => {
                 self.lookup(&TopicPath {
                     domain,

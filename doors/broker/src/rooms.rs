@@ -19,6 +19,8 @@ pub fn session_settings(settings: &BrokerSettings, binary_url: &str) -> SessionS
         pending_publishes_max: u64::from(settings.pending_publishes_max),
         consumer_metadata_bytes_max: settings.consumer_metadata_bytes_max,
         topics_pattern_length_max: settings.topics_pattern_length_max,
+        schema_updates_allowed: settings.schema_updates_allowed,
+        schema_validation_enforced: settings.schema_validation_enforced,
         message_permits_enabled: settings.message_permits,
         ..SessionSettings::advertising(binary_url.to_owned(), None)
     }

@@ -40,6 +40,10 @@ pub struct BrokerSettings {
     pub partitions_per_topic_max: u32,
     /// Longest pattern of topic names that is applied for a client, bytes (`subscriptionPatternMaxLength`).
     pub topics_pattern_length_max: usize,
+    /// Whether clients may give a topic its schema (`isAllowAutoUpdateSchemaEnabled`).
+    pub schema_updates_allowed: bool,
+    /// Whether topics with a schema refuse producers without one (`isSchemaValidationEnforced`).
+    pub schema_validation_enforced: bool,
     /// What topics live by: creation on use, limits, sizes of reads.
     pub topics: TopicSettings,
     /// What logs live by: when a ledger is full, what is kept of consumed ones.
@@ -77,6 +81,8 @@ impl Default for BrokerSettings {
             consumer_metadata_bytes_max: 1024,
             partitions_per_topic_max: 0,
             topics_pattern_length_max: 50,
+            schema_updates_allowed: true,
+            schema_validation_enforced: false,
             topics: TopicSettings::default(),
             ledgers: managed_ledger::Settings::default(),
             tail_cache_bytes: 64 * MIB,

@@ -52,7 +52,7 @@ impl Shard {
     /// True when nothing is in memory that is not saved: after `Shutdown`, the time to go.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.desk.is_idle()
+        self.desk.is_idle() && self.schemas.is_idle()
     }
 
     pub(crate) fn asked(&mut self, _now: Now, ask: ShardAsk, outputs: &mut ShardOutputs) {

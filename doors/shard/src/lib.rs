@@ -1,4 +1,4 @@
-//! Owns: one desk with the logs of its topics and the ledger store below them, and the order in which they talk.
+//! Owns: one desk with the logs of its topics, their schemas, and the ledger store below them, and the order in which they talk.
 //! Never: waits, starts a thread, opens a file. The broker's threads and the simulator both drive it, turn by turn.
 //! Told: [`ShardInput`]s. Says: [`ShardOutputs`].
 //! Read first: [`Shard::turn`].
@@ -10,14 +10,16 @@
 //! ```
 
 mod ask;
+mod schemas;
 
 pub use ask::{ShardAnswer, ShardAsk, TopicFigures};
 
 use bookie::local::{LocalEffect, LocalLedgerStore};
 use bookie::{BookieReply, BookieRequest};
 use desk::{Desk, DeskEffect, DeskInput};
-use letters::{ToSession, ToTopic};
+use letters::{ToSession, ToTopic, TopicLetter};
 use metadata_store::{MetadataReply, MetadataRequest};
+use schema_registry::Registry;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use topic::{NameSource, TopicSettings};
@@ -74,6 +76,7 @@ pub struct ShardSettings {
 pub struct Shard {
     desk: Desk,
     logs: TopicLogs,
+    schemas: Registry,
     ledgers: LocalLedgerStore,
     logs_wake_at: Option<Moment>,
     work: VecDeque<Work>,
@@ -97,6 +100,7 @@ impl Shard {
         Shard {
             desk: Desk::new(settings.topic, settings.names),
             logs: TopicLogs::new(settings.log),
+            schemas: Registry::new(),
             ledgers,
             logs_wake_at: None,
             work: VecDeque::new(),
@@ -110,6 +114,11 @@ impl Shard {
     pub fn turn(&mut self, now: Now, inputs: &mut Vec<ShardInput>, outputs: &mut ShardOutputs) {
         for input in inputs.drain(..) {
             match input {
+                ShardInput::Letter(ToTopic {
+                    topic,
+                    session,
+                    letter: TopicLetter::Schema { request_id, ask },
+                }) => self.schema_asked(now, &topic, session, request_id, ask, outputs),
                 ShardInput::Letter(letter) => self
                     .work
                     .push_back(Work::Desk(DeskInput::LetterCame(letter))),
@@ -152,7 +161,7 @@ impl Shard {
         if LocalLedgerStore::owns(&reply) {
             self.ledgers.handle_metadata(reply, &mut self.local_effects);
             self.sort_local_effects(outputs);
-        } else {
+        } else if let Some(reply) = self.schema_metadata_answered(now, reply, outputs) {
             self.logs.handle_metadata(now, reply, &mut self.log_effects);
             self.sort_log_effects(outputs);
         }
@@ -174,6 +183,9 @@ impl Shard {
                     self.ledgers
                         .handle_request(request, &mut self.local_effects);
                     self.sort_local_effects(outputs);
+                }
+                Work::LedgerAnswer(reply) if self.is_of_schemas(&reply) => {
+                    self.schema_ledger_answered(now, reply, outputs);
                 }
                 Work::LedgerAnswer(reply) => {
                     self.logs.handle_ledger(now, reply, &mut self.log_effects);

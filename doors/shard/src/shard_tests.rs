@@ -120,7 +120,6 @@ impl House {
             encrypted: false,
             metadata: vec![],
             initial_subscription: None,
-            has_schema: false,
             client_version: String::new(),
             address: String::new(),
         };
@@ -150,6 +149,7 @@ impl House {
             epoch: None,
             metadata: vec![],
             read_compacted: false,
+            takes_any_schema: false,
             client_version: String::new(),
             address: String::new(),
         };

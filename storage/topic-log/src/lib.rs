@@ -10,7 +10,7 @@ pub mod find;
 pub mod read;
 mod refusal;
 pub mod settings;
-mod translate;
+pub mod translate;
 
 pub mod memory;
 

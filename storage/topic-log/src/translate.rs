@@ -7,7 +7,7 @@ use metadata_store::{Expect, KeyKind, MetadataError, MetadataReply, MetadataRequ
 use crate::logs::Effect;
 
 /// The request that a call means. `ticket` numbers it for the whole shard.
-pub(crate) fn request(call: Call, ticket: impl Fn(Tag) -> u64) -> Effect {
+pub fn request(call: Call, ticket: impl Fn(Tag) -> u64) -> Effect {
     match call {
         Call::CreateLedger { tag, custom } => Effect::Ledger(LedgerRequest::Create {
             ticket: ticket(tag),
@@ -94,7 +94,7 @@ pub(crate) fn request(call: Call, ticket: impl Fn(Tag) -> u64) -> Effect {
 }
 
 /// The answer that a reply of the ledger store is, with its tag replaced by the log's own.
-pub(crate) fn ledger_answer(reply: LedgerReply, tag: Tag) -> Answer {
+pub fn ledger_answer(reply: LedgerReply, tag: Tag) -> Answer {
     match reply {
         LedgerReply::Created { result, .. } => Answer::Created {
             tag,
@@ -137,7 +137,7 @@ pub(crate) fn ledger_answer(reply: LedgerReply, tag: Tag) -> Answer {
 }
 
 /// The answer that a reply of the metadata store is; none for a notification.
-pub(crate) fn metadata_answer(reply: MetadataReply, tag: Tag) -> Option<Answer> {
+pub fn metadata_answer(reply: MetadataReply, tag: Tag) -> Option<Answer> {
     Some(match reply {
         MetadataReply::Got { result, .. } => {
             let result = result.map(|found| found.map(|(value, stat)| (value, stat.version)));
@@ -167,7 +167,7 @@ pub(crate) fn metadata_answer(reply: MetadataReply, tag: Tag) -> Option<Answer> 
 }
 
 /// The ticket that a reply of the ledger store bears; none for an append.
-pub(crate) fn ledger_ticket(reply: &LedgerReply) -> Option<u64> {
+pub fn ledger_ticket(reply: &LedgerReply) -> Option<u64> {
     match reply {
         LedgerReply::Created { ticket, .. }
         | LedgerReply::Recovered { ticket, .. }
@@ -179,7 +179,7 @@ pub(crate) fn ledger_ticket(reply: &LedgerReply) -> Option<u64> {
 }
 
 /// The ticket that a reply of the metadata store bears; none for a notification.
-pub(crate) fn metadata_ticket(reply: &MetadataReply) -> Option<u64> {
+pub fn metadata_ticket(reply: &MetadataReply) -> Option<u64> {
     match reply {
         MetadataReply::Got { ticket, .. }
         | MetadataReply::Put { ticket, .. }

@@ -81,6 +81,12 @@ pub const ACTING: &[(&str, Apply)] = &[
     ("managedLedgerCacheSizeMB", |s, v| {
         set(&mut s.tail_cache_bytes, megabytes(v))
     }),
+    ("isAllowAutoUpdateSchemaEnabled", |s, v| {
+        set(&mut s.schema_updates_allowed, switch(v))
+    }),
+    ("isSchemaValidationEnforced", |s, v| {
+        set(&mut s.schema_validation_enforced, switch(v))
+    }),
     ("allowAutoTopicCreation", |s, v| {
         set(&mut s.topics.auto_create_topics, switch(v))
     }),

@@ -34,8 +34,6 @@ const PROTECTING: &[(&str, &[&str])] = &[
     ("maxTopicsPerNamespace", &["1"]),
     ("maxSameAddressProducersPerTopic", &["1"]),
     ("maxSameAddressConsumersPerTopic", &["1"]),
-    ("isSchemaValidationEnforced", &["true"]),
-    ("isAllowAutoUpdateSchemaEnabled", &["false"]),
     ("enablePersistentTopics", &["false"]),
     ("enableNonPersistentTopics", &["false"]),
     (

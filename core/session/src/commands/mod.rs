@@ -8,6 +8,7 @@ pub(crate) mod partitioned_metadata;
 
 pub(crate) mod close_producer;
 pub(crate) mod producer;
+pub(crate) mod schema;
 pub(crate) mod send;
 
 pub(crate) mod ack;
@@ -43,6 +44,8 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, command: Cmd, ent
         Cmd::Producer(command) => producer::came(session, turn, command),
         Cmd::Send(command) => send::came(session, turn, command, entry.unwrap_or_default()),
         Cmd::CloseProducer(command) => close_producer::came(session, turn, command),
+        Cmd::GetSchema(command) => schema::get_came(session, turn, command),
+        Cmd::GetOrCreateSchema(command) => schema::create_came(session, turn, command),
         Cmd::Subscribe(command) => subscribe::came(session, turn, command),
         Cmd::Flow(command) => flow::came(session, turn, &command),
         Cmd::Ack(command) => ack::came(session, turn, command),

@@ -1,6 +1,5 @@
 //! Commands that are understood and not served yet: each is told so in the type its client waits for.
 
-use super::topic_named;
 use crate::answers;
 use crate::face::CloseReason;
 use crate::gate::{Action, Resource};
@@ -22,11 +21,6 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: &Cmd) {
             Cmd::WatchTopicListClose(close) => {
                 return session.send_success(turn, close.request_id());
             }
-            // `Expectation:` Java takes this for "no schema" and reads bytes.
-            Cmd::GetSchema(get) => {
-                let text = format!("Topic {} has no schema", get.topic());
-                Refusal::new(RefusalCode::TopicNotFound, text)
-            }
             other => {
                 let text = format!(
                     "{} is not served by this broker yet",
@@ -45,8 +39,6 @@ fn action(command: &Cmd) -> Option<Action> {
     Some(match command {
         Cmd::AuthResponse(_) => Action::Connect,
         Cmd::WatchTopicList(_) | Cmd::WatchTopicListClose(_) => Action::ListTopics,
-        Cmd::GetSchema(_) => Action::ReadSchema,
-        Cmd::GetOrCreateSchema(_) => Action::WriteSchema,
         Cmd::NewTxn(_)
         | Cmd::AddPartitionToTxn(_)
         | Cmd::AddSubscriptionToTxn(_)
@@ -70,8 +62,6 @@ fn ask(session: &Session, action: Action, command: &Cmd) -> Result<(), Refusal> 
         Cmd::GetTopicsOfNamespace(c) => session.may(action, Resource::Namespace(c.namespace())),
         Cmd::WatchTopicList(c) => session.may(action, Resource::Namespace(c.namespace())),
         Cmd::WatchScalableTopics(c) => session.may(action, Resource::Namespace(c.namespace())),
-        Cmd::GetSchema(c) => session.may(action, Resource::Topic(&topic_named(c.topic())?)),
-        Cmd::GetOrCreateSchema(c) => session.may(action, Resource::Topic(&topic_named(c.topic())?)),
         _ => session.may(action, Resource::Broker),
     }
 }

@@ -1,5 +1,6 @@
 //! PRODUCER: somebody wants to publish. Answer: PRODUCER_SUCCESS (twice for one that has to wait), or ERROR.
 
+use super::schema::{self, Held};
 use super::{check_length, pairs, present, size_of_pairs, topic_named};
 use crate::answers;
 use crate::gate::{Action, Resource};
@@ -7,10 +8,9 @@ use crate::parting;
 use crate::session::{Phase, Session, Turn};
 use crate::tables::{Producer, Standing};
 use crate::waiting::Waiter;
-use bytes::Bytes;
 use letters::{AccessMode, AddProducer, Refusal, RefusalCode, TopicLetter};
 use pulsar_wire::proto::base_command::Cmd;
-use pulsar_wire::proto::{CommandProducer, CommandProducerSuccess, ProducerAccessMode, schema};
+use pulsar_wire::proto::{CommandProducer, CommandProducerSuccess, ProducerAccessMode};
 use std::collections::VecDeque;
 use vocabulary::TopicName;
 use vocabulary::name::NAME_BYTES_MAX;
@@ -18,7 +18,7 @@ use vocabulary::name::NAME_BYTES_MAX;
 /// Bytes of a producer's own key-value pairs. Pulsar has no such limit; something must bound them.
 const METADATA_BYTES_MAX: usize = 64 * 1024;
 
-pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: CommandProducer) {
+pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, mut command: CommandProducer) {
     let allowed = allow(session, &command);
     let topic = match allowed {
         Ok(topic) => topic,
@@ -31,7 +31,7 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: CommandP
     if let Some(producer) = session.producers.get(producer_id)
         && producer.standing == Standing::Ready
     {
-        let again = success(request_id, &producer.name, -1, producer.topic_epoch, true);
+        let again = success(request_id, producer, -1, true);
         return session.send(turn, again);
     }
     let ticket = session.await_answer(Waiter::Producer {
@@ -43,14 +43,20 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: CommandP
         topic: topic.clone(),
         name: String::new(),
         topic_epoch: None,
+        schema_version: None,
         standing: Standing::Pending(ticket),
         is_lost: false,
         sends: VecDeque::new(),
     };
     let forgotten = session.producers.insert(producer_id, producer);
     session.pressure.publishes.fall(forgotten);
-    let letter = add_producer(session, command, ticket);
-    session.write(turn, &topic, TopicLetter::AddProducer(Box::new(letter)));
+    let schema = schema::brought(command.schema.take());
+    let letter = Box::new(add_producer(session, command, ticket));
+    if schema.is_some() || session.settings.schema_validation_enforced {
+        let held = Held::Producer(topic, letter, schema);
+        return schema::hold(session, turn, ticket, held);
+    }
+    session.write(turn, &topic, TopicLetter::AddProducer(letter));
 }
 
 /// The rules that do not need the topic. Returns its name.
@@ -134,10 +140,6 @@ fn add_producer(session: &Session, command: CommandProducer, ticket: u64) -> Add
             .topic_epoch
             .filter(|_| access_mode != AccessMode::Shared),
         encrypted: command.encrypted(),
-        has_schema: command
-            .schema
-            .as_ref()
-            .is_some_and(|schema| schema.r#type() != schema::Type::None),
         name: present(command.producer_name),
         metadata: pairs(command.metadata),
         initial_subscription: present(command.initial_subscription_name),
@@ -168,23 +170,16 @@ pub(crate) fn let_in(session: &mut Session, turn: &mut Turn<'_>, ticket: u64, ho
     else {
         return;
     };
-    if how.ready
-        && let Some(producer) = session.producers.get_mut(producer_id)
-    {
+    let Some(producer) = session.producers.get_mut(producer_id) else {
+        return;
+    };
+    producer.name = how.name;
+    producer.topic_epoch = how.topic_epoch;
+    if how.ready {
         producer.standing = Standing::Ready;
-        producer.name.clone_from(&how.name);
-        producer.topic_epoch = how.topic_epoch;
     }
-    session.send(
-        turn,
-        success(
-            request_id,
-            &how.name,
-            how.last_sequence_id,
-            how.topic_epoch,
-            how.ready,
-        ),
-    );
+    let answer = success(request_id, producer, how.last_sequence_id, how.ready);
+    session.send(turn, answer);
 }
 
 pub(crate) fn refused(session: &mut Session, turn: &mut Turn<'_>, ticket: u64, refusal: Refusal) {
@@ -200,20 +195,13 @@ pub(crate) fn refused(session: &mut Session, turn: &mut Turn<'_>, ticket: u64, r
     session.send_error(turn, request_id, refusal);
 }
 
-fn success(
-    request_id: u64,
-    name: &str,
-    last_sequence_id: i64,
-    topic_epoch: Option<u64>,
-    ready: bool,
-) -> Cmd {
+fn success(request_id: u64, producer: &Producer, last_sequence_id: i64, ready: bool) -> Cmd {
     Cmd::ProducerSuccess(CommandProducerSuccess {
         request_id: Some(request_id),
-        producer_name: Some(name.to_owned()),
+        producer_name: Some(producer.name.clone()),
         last_sequence_id: Some(last_sequence_id),
-        // No schema.
-        schema_version: Some(Bytes::new()),
-        topic_epoch,
+        schema_version: Some(schema::version_bytes(producer.schema_version)),
+        topic_epoch: producer.topic_epoch,
         producer_ready: Some(ready),
     })
 }

@@ -1,5 +1,6 @@
 //! SUBSCRIBE: somebody wants to consume. Answer: SUCCESS, or ERROR.
 
+use super::schema::{self, Held};
 use super::{check_length, pairs, size_of_pairs, topic_named};
 use crate::answers;
 use crate::gate::{Action, Resource};
@@ -10,10 +11,11 @@ use crate::waiting::Waiter;
 use letters::{AddConsumer, InitialPosition, Refusal, RefusalCode, SubscriptionType, TopicLetter};
 use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::{CommandSubscribe, MessageIdData, command_subscribe};
+use schema_registry::AUTO_CONSUME;
 use vocabulary::name::{ENCODED_NAME_BYTES_MAX, NAME_BYTES_MAX, is_dots, url_encode};
 use vocabulary::{AckSet, Position, TopicName};
 
-pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: CommandSubscribe) {
+pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, mut command: CommandSubscribe) {
     let topic = match allow(session, &command) {
         Ok(topic) => topic,
         Err(refusal) => {
@@ -35,8 +37,17 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: CommandS
         command.subscription().to_owned(),
         ticket,
     );
-    let letter = add_consumer(session, command, ticket);
-    session.write(turn, &topic, TopicLetter::AddConsumer(Box::new(letter)));
+    let schema = schema::brought(command.schema.take());
+    let mut letter = Box::new(add_consumer(session, command, ticket));
+    match schema {
+        Some(schema) if schema.kind == AUTO_CONSUME => letter.takes_any_schema = true,
+        Some(schema) => {
+            let held = Held::Consumer(topic, letter, schema);
+            return schema::hold(session, turn, ticket, held);
+        }
+        None => {}
+    }
+    session.write(turn, &topic, TopicLetter::AddConsumer(letter));
 }
 
 /// The rules that do not need the topic. Returns its name.
@@ -154,6 +165,7 @@ fn add_consumer(session: &Session, command: CommandSubscribe, ticket: u64) -> Ad
             .consumer_epoch
             .filter(|epoch| has_epochs && *epoch != u64::MAX),
         read_compacted: command.read_compacted(),
+        takes_any_schema: false,
         subscription: command.subscription.unwrap_or_default(),
         name: command.consumer_name.unwrap_or_default(),
         metadata: pairs(command.metadata),

@@ -28,6 +28,10 @@ impl Topic {
                 request_id,
                 refusal,
             },
+            TopicLetter::Prepare { request_id, .. } => SessionLetter::Prepared {
+                request_id,
+                is_blank: if well { Ok(true) } else { Err(refusal) },
+            },
             TopicLetter::AddProducer(add) if well => {
                 self.producers.insert(add.producer_id);
                 SessionLetter::ProducerReady {

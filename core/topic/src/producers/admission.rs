@@ -243,10 +243,6 @@ impl Topic {
 
 /// What cannot be served whatever the topic's state.
 fn servable(add: &AddProducer) -> Result<(), (RefusalCode, &'static str)> {
-    if add.has_schema {
-        let text = "Schemas are not served yet: create the producer without a schema (bytes)";
-        return Err((RefusalCode::NotAllowedError, text));
-    }
     if let Some(name) = add.initial_subscription.as_deref()
         && crate::consumers::is_reserved(name)
     {

@@ -303,20 +303,6 @@ fn what_a_lost_connection_published_is_stored_and_told_to_nobody() {
 }
 
 #[test]
-fn what_is_not_served_yet_is_refused_by_name() {
-    let mut world = World::new();
-    let mut add = add_producer(1);
-    add.has_schema = true;
-    world.tell(1, TopicLetter::AddProducer(Box::new(add)));
-    let heard = world.heard();
-    assert_eq!(heard.len(), 1);
-    for (_, letter) in &heard {
-        assert_eq!(code(letter), Some(RefusalCode::NotAllowedError));
-        assert!(text(letter).contains("not served yet"));
-    }
-}
-
-#[test]
 fn the_initial_subscription_is_there_before_the_producer() {
     let mut world = World::new();
     world.publish_many(2);

@@ -494,7 +494,6 @@ pub fn add_producer(producer_id: u64) -> AddProducer {
         encrypted: false,
         metadata: Vec::new(),
         initial_subscription: None,
-        has_schema: false,
         client_version: String::new(),
         address: String::new(),
     }
@@ -516,6 +515,7 @@ pub fn subscribe(consumer_id: u64, kind: SubscriptionType) -> AddConsumer {
         epoch: None,
         metadata: Vec::new(),
         read_compacted: false,
+        takes_any_schema: false,
         client_version: String::new(),
         address: String::new(),
     }

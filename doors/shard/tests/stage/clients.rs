@@ -6,7 +6,7 @@ use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::command_subscribe::{InitialPosition, SubType};
 use pulsar_wire::proto::{
     CommandFlow, CommandMessage, CommandProducer, CommandSend, CommandSubscribe, MessageIdData,
-    ProducerAccessMode, ServerError,
+    ProducerAccessMode, Schema, ServerError, schema,
 };
 use std::collections::{BTreeMap, VecDeque};
 use vocabulary::{AckSet, SessionId, TopicName};
@@ -20,6 +20,7 @@ pub struct Producer {
     /// As the broker told it last; said again when it comes back.
     pub topic_epoch: Option<u64>,
     pub initial_subscription: Option<String>,
+    pub schema: Option<Schema>,
     pub next_sequence_id: u64,
     /// Sent and not answered; sent again on the next connection.
     pub pending: VecDeque<(u64, Parcel)>,
@@ -31,6 +32,7 @@ pub struct Consumer {
     pub initial: InitialPosition,
     pub flow: u32,
     pub priority: i32,
+    pub schema: Option<Schema>,
     pub name: String,
     /// A reader's: where it starts.
     pub start: Option<MessageIdData>,
@@ -104,6 +106,7 @@ impl Handle {
                     producer_access_mode: Some(producer.access_mode as i32),
                     topic_epoch: producer.topic_epoch,
                     initial_subscription_name: producer.initial_subscription.clone(),
+                    schema: producer.schema.clone(),
                     ..Default::default()
                 };
                 producer.epoch += 1;
@@ -120,6 +123,7 @@ impl Handle {
                     request_id: Some(request_id),
                     consumer_name: Some(consumer.name.clone()),
                     priority_level: Some(consumer.priority),
+                    schema: consumer.schema.clone(),
                     initial_position: Some(consumer.initial as i32),
                     durable: consumer.start.is_some().then_some(false),
                     start_message_id: consumer.start.clone(),
@@ -285,6 +289,20 @@ pub fn describe(message: &CommandMessage, entry: &Bytes) -> (String, Option<Unpa
 }
 
 /// An error's name and text.
+/// An Avro schema that is just a name, or `anything`.
+pub fn schema(name: &str) -> Schema {
+    let (kind, data) = match name {
+        "anything" => (schema::Type::AutoConsume, String::new()),
+        name => (schema::Type::Avro, format!("{name:?}")),
+    };
+    Schema {
+        name: Some("s".to_owned()),
+        schema_data: Some(data.into()),
+        r#type: Some(kind as i32),
+        ..Default::default()
+    }
+}
+
 pub fn error(code: i32, message: Option<&str>) -> String {
     let name = ServerError::try_from(code).map(|code| code.as_str_name());
     format!("{} {}", name.unwrap_or("?"), message.unwrap_or_default())

@@ -3,7 +3,7 @@
 use super::clients::{Consumer, Handle, Producer, Role};
 use super::entries;
 use super::house::Socket;
-use super::{Played, Request, Stage, house};
+use super::{Played, Request, Stage, clients, house};
 use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::command_ack::AckType;
 use pulsar_wire::proto::command_subscribe::{InitialPosition, SubType};
@@ -255,6 +255,9 @@ impl Stage {
         let initial = options
             .iter()
             .find_map(|option| option.strip_prefix("with a subscription "));
+        let schema = options
+            .iter()
+            .find_map(|option| option.strip_prefix("of schema "));
         let access_mode = match () {
             () if options.contains(&"for itself") => ProducerAccessMode::Exclusive,
             () if options.contains(&"waiting for its turn") => ProducerAccessMode::WaitForExclusive,
@@ -272,6 +275,7 @@ impl Stage {
             access_mode,
             topic_epoch: None,
             initial_subscription: initial.map(str::to_owned),
+            schema: schema.map(clients::schema),
             next_sequence_id: 0,
             pending: VecDeque::new(),
         });
@@ -297,6 +301,7 @@ impl Stage {
             initial: InitialPosition::Latest,
             flow: 1000,
             priority: 0,
+            schema: None,
             name: name.to_owned(),
             start: None,
             rollback: None,
@@ -306,6 +311,10 @@ impl Stage {
         for option in options {
             match option.split_once(' ') {
                 Some(("flow", permits)) => consumer.flow = number(permits)? as u32,
+                Some(("of", schema)) => {
+                    let name = schema.strip_prefix("schema ").ok_or("of schema NAME")?;
+                    consumer.schema = Some(clients::schema(name));
+                }
                 Some(("priority", level)) => consumer.priority = number(level)? as i32,
                 Some(("rollback", seconds)) => consumer.rollback = Some(number(seconds)?),
                 None if *option == "earliest" => consumer.initial = InitialPosition::Earliest,

@@ -155,10 +155,14 @@ impl Stage {
             }
             Cmd::ProducerSuccess(success) => {
                 let epoch = success.topic_epoch;
-                let text = match epoch {
+                let mut text = match epoch {
                     Some(epoch) => format!("is open in epoch {epoch}"),
                     None => "is open".to_owned(),
                 };
+                if let Some(version) = success.schema_version().first_chunk::<8>() {
+                    let version = i64::from_be_bytes(*version);
+                    text = format!("{text}, its schema is version {version}");
+                }
                 let handle = self.opened(success.request_id())?;
                 if let Role::Producer(producer) = &mut handle.role {
                     producer.topic_epoch = epoch;

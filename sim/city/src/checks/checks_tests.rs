@@ -180,6 +180,7 @@ impl AtTheDoor {
             epoch: None,
             metadata: Vec::new(),
             read_compacted: false,
+            takes_any_schema: false,
             client_version: String::new(),
             address: String::new(),
         })));
