@@ -228,7 +228,6 @@ impl Subscription {
             return false;
         };
         let durable_before = self.saving.durable_mark;
-        self.reset_saved(&result, view, turn);
         let saving = &mut self.saving;
         match result {
             Ok(()) => {
@@ -238,6 +237,8 @@ impl Subscription {
                 for waiter in save.waiters {
                     waiter.answer(None, turn);
                 }
+                self.reset_saved(Ok(()), view, turn);
+                let saving = &mut self.saving;
                 saving.durable_mark = saving.durable_mark.max(save.mark);
                 saving.durable_mark != durable_before
             }
@@ -258,6 +259,7 @@ impl Subscription {
                     );
                     waiter.answer(Some(refusal(RefusalCode::PersistenceError, text)), turn);
                 }
+                self.reset_saved(Err(&error), view, turn);
                 self.cursor.save_failed();
                 turn.report(format!(
                     "{}: subscription '{}': acks not stored: {error}",

@@ -272,7 +272,7 @@ impl Subscription {
     /// The record under way is on disk, or not: if it is that of a seek, the seek is over.
     pub(crate) fn reset_saved(
         &mut self,
-        result: &Result<(), LogError>,
+        result: Result<(), &LogError>,
         view: &View<'_>,
         turn: &mut Turn<'_>,
     ) {

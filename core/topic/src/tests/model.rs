@@ -1,6 +1,7 @@
 //! A naive model of a topic with one producer and a few consumers of one subscription, beside a real one.
 
 mod checks;
+mod moves;
 
 use super::world::{World, chunk_entry, entry, marker, subscribe};
 use letters::{AckId, AckKind, Delivery, LogRequest, SessionLetter, SubscriptionType, TopicLetter};
@@ -45,6 +46,8 @@ pub struct Model {
     active: Option<u64>,
     /// A read may have failed and wait for its next attempt.
     reads_troubled: bool,
+    /// Where a seek under way goes.
+    seeking: Option<Position>,
     sizes: BTreeMap<u64, u32>,
     chunks_sent: BTreeMap<u8, i32>,
 }
@@ -72,6 +75,7 @@ impl Model {
             delivered: BTreeSet::new(),
             active: None,
             reads_troubled: false,
+            seeking: None,
             sizes: BTreeMap::new(),
             chunks_sent: BTreeMap::new(),
         };
@@ -93,6 +97,8 @@ impl Model {
         match what % 16 {
             0..=2 => self.publish(which, how),
             3..=5 => self.answer(which),
+            6 if how >= 220 => self.seek(session, which),
+            6 if how < 20 => self.unsubscribe(session),
             6 => self.quiet_down(),
             7 => self.join(session),
             8 => self.leave(session, how),
@@ -387,6 +393,14 @@ impl Model {
                             self.stored.get(position).copied(),
                         );
                     }
+                }
+                SessionLetter::CloseConsumer { .. } => {
+                    self.seats.remove(&session);
+                }
+                SessionLetter::SeekDone { .. } => self.moved(),
+                SessionLetter::Unsubscribed { .. } => {
+                    self.seats.clear();
+                    self.begin_anew(Position::EARLIEST);
                 }
                 SessionLetter::ActiveConsumerChanged { is_active, .. } => {
                     self.seats.entry(session).or_default().given.clear();
