@@ -537,7 +537,9 @@ public final class Guest {
         boolean own = arguments[0].equals("--own");
         List<String> wanted = List.of(arguments).subList(3, arguments.length);
         int failures = 0;
-        for (Map.Entry<String, Scenario> entry : own ? List.copyOf(OWN.entrySet()) : VISITS) {
+        List<Map.Entry<String, Scenario>> visits = new ArrayList<>(VISITS);
+        visits.addAll(Wider.VISITS);
+        for (Map.Entry<String, Scenario> entry : own ? List.copyOf(OWN.entrySet()) : visits) {
             if (!wanted.isEmpty() && !wanted.contains(entry.getKey())) {
                 continue;
             }
