@@ -157,7 +157,7 @@ fn unconfirmed_messages_are_sent_again_in_order() {
     street.topic.holds_receipts = false;
     street.lose_connection();
     street.ask(send(13, "d"));
-    assert_eq!(sent(&street.take_events()), []);
+    assert_eq!(sent(&street.take_events()), [0u64; 0]);
     street.topic.entries.clear();
     street.connect();
     let events = street.take_events();

@@ -211,7 +211,7 @@ fn refuse_at_shutdown(to: ToTopic, effects: &mut Vec<DeskEffect>) {
         )
     };
     let letter = match to.letter {
-        TopicLetter::FindTopic { request_id, .. } => {
+        TopicLetter::FindTopic { request_id, .. } | TopicLetter::DeleteTopic { request_id, .. } => {
             // ServiceNotReady in a lookup answer makes clients drop the whole connection (SEMANTICS 5).
             let code = letters::RefusalCode::MetadataError;
             let refusal = letters::Refusal { code, ..refusal() };

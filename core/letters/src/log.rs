@@ -65,6 +65,9 @@ pub enum LogRequest {
     /// retention rules agree. A lower position than said before takes that back, for what has not gone yet: a
     /// subscription went back. No answer but `Trimmed` if something went.
     Trim { up_to: Position },
+    /// Deletes the log with its entries, cursors and properties; it must be open, and is not afterwards. Answer: `Deleted`.
+    /// What a crash interrupts is finished when the log is next opened, which then finds nothing.
+    Delete,
     /// Seals what is open. Answer: `Closed`; after it the log may be opened again.
     Close,
 }
@@ -122,12 +125,15 @@ pub enum LogReply {
         ticket: Ticket,
         result: Result<(), LogError>,
     },
+    /// To `Delete`. After an error part of it may be gone, and the next opening takes the rest away or finds it whole.
+    Deleted { result: Result<(), LogError> },
     /// Ledgers before `first` are gone.
     Trimmed { first: Position },
     /// To `Close`.
     Closed,
     /// Another owner has taken the log, or it is beyond use: nothing more can be done with it here. All that was
-    /// asked and not answered has been answered with an error before; to a `Close` this is the answer.
+    /// asked and not answered has been answered with an error before; to a `Close` or
+    /// `Delete` this is the answer.
     Lost { error: LogError },
 }
 

@@ -48,6 +48,11 @@ pub enum SessionLetter {
         /// The version asked for, or the one that an equal schema has.
         result: Result<Option<SchemaFound>, Refusal>,
     },
+    /// The topic is gone, with all that it held.
+    TopicDeleted {
+        /// Echoed.
+        request_id: RequestId,
+    },
     /// The producer is in (or, with `ready` false, waits to be).
     ProducerReady {
         /// Echoed.

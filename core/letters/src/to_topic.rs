@@ -42,6 +42,14 @@ pub enum TopicLetter {
         /// What is asked.
         ask: SchemaAsk,
     },
+    /// The topic is to end: nobody new is let in, everybody is told to go, what it holds is deleted. Answer: `TopicDeleted`
+    /// or `TopicRefused`.
+    DeleteTopic {
+        /// Echoed.
+        request_id: RequestId,
+        /// Also if it has producers or consumers.
+        force: bool,
+    },
     /// PRODUCER came. Answer: `ProducerReady` or `ProducerRefused`.
     AddProducer(Box<AddProducer>),
     /// SEND came, its checksum verified (or added) and its metadata readable. Answers, in order of the

@@ -40,7 +40,7 @@ impl ManagedLedger {
                 "the log of {} is not open yet",
                 self.topic
             ))),
-            Phase::Closing | Phase::Gone => {
+            Phase::Closing | Phase::Deleting(_) | Phase::Gone => {
                 Some(LogError::Io(format!("the log of {} is closed", self.topic)))
             }
             Phase::Open => {

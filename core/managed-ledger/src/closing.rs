@@ -23,6 +23,7 @@ impl ManagedLedger {
                 effects.push(Effect::Reply(LogReply::OpenFailed { error }));
                 return effects.push(Effect::Reply(LogReply::Closed));
             }
+            Phase::Deleting(_) => return,
             Phase::Gone => return effects.push(Effect::Reply(LogReply::Closed)),
         }
         self.phase = Phase::Closing;
@@ -64,6 +65,11 @@ impl ManagedLedger {
             keeper.lose(&mut turn, error);
         }
         self.cursors.clear();
-        turn.reply(LogReply::Closed);
+        turn.reply(match self.doomed {
+            true => LogReply::Deleted {
+                result: Err(error.clone()),
+            },
+            false => LogReply::Closed,
+        });
     }
 }

@@ -7,6 +7,7 @@ pub mod machine;
 
 mod appending;
 mod closing;
+mod deleting;
 mod list_work;
 mod opening;
 mod properties;

@@ -122,6 +122,9 @@ impl ManagedLedger {
             && self.waiting.is_empty()
             && self.cursors.is_empty()
         {
+            if self.doomed {
+                return self.begin_deleting(now, effects);
+            }
             self.phase = Phase::Gone;
             self.refuse_late(effects);
             effects.push(Effect::Reply(LogReply::Closed));

@@ -4,6 +4,7 @@
 //! the first append makes the first ledger. (Pulsar makes one at once; a client cannot tell.)
 
 use crate::cursor_keeper::{CursorKeeper, Wish};
+use crate::deleting::Deleting;
 use crate::forms::ledger_list::LedgerList;
 use crate::list_work::Step;
 use crate::opening::Opening;
@@ -53,6 +54,7 @@ pub enum Input {
     Trim {
         up_to: Position,
     },
+    Delete,
     Close,
 }
 
@@ -87,6 +89,8 @@ pub struct ManagedLedger {
     pub(crate) consumed: Option<Position>,
     pub(crate) cursors: BTreeMap<Arc<str>, CursorKeeper>,
     pub(crate) counts: Counts,
+    /// It is closed in order to be deleted.
+    pub(crate) doomed: bool,
 }
 
 /// How a log lives.
@@ -95,6 +99,7 @@ pub(crate) enum Phase {
     Opening(Opening),
     Open,
     Closing,
+    Deleting(Deleting),
     /// Closed, lost, or never opened: nothing is done any more.
     Gone,
 }
@@ -147,6 +152,7 @@ impl ManagedLedger {
             consumed: None,
             cursors: BTreeMap::new(),
             counts: Counts::default(),
+            doomed: false,
         }
     }
 
@@ -219,6 +225,7 @@ impl ManagedLedger {
                 self.consumed = Some(up_to);
                 self.advance(now, effects);
             }
+            Input::Delete => self.delete(now, effects),
             Input::Close => self.close(now, effects),
         }
     }
@@ -238,6 +245,9 @@ impl ManagedLedger {
             _ if self.is_gone() => {}
             Some(owner) if matches!(self.phase, Phase::Opening(_)) => {
                 self.opening_answered(now, &owner, answer, effects)
+            }
+            Some(Owner::Log) if matches!(self.phase, Phase::Deleting(_)) => {
+                self.deleting_answered(now, answer, effects)
             }
             Some(Owner::Log) => match answer {
                 Answer::Appended {

@@ -6,6 +6,7 @@
 
 use crate::cursor_keeper::CursorKeeper;
 use crate::cursor_restore::{CursorRestore, Found, Restored};
+use crate::deleting::is_marked;
 use crate::forms::ledger_list::LedgerList;
 use crate::machine::{ManagedLedger, Phase};
 use crate::node_write::{NodeWrite, Progress};
@@ -115,6 +116,18 @@ impl ManagedLedger {
         }
     }
 
+    /// What stood in the way is deleted.
+    pub(crate) fn open_again(&mut self, now: Now, create: bool, effects: &mut Vec<Effect>) {
+        self.list = LedgerList::default();
+        let mut turn = Turn {
+            now,
+            tags: &mut self.tags,
+            effects,
+        };
+        let opening = Opening::begin(&mut turn, self.path.clone(), create);
+        self.phase = Phase::Opening(opening);
+    }
+
     fn go_on(&mut self, step: OpeningStep) {
         if let Phase::Opening(opening) = &mut self.phase {
             opening.step = step;
@@ -144,6 +157,9 @@ impl ManagedLedger {
                 Ok(list) => {
                     self.list = list;
                     self.version = version;
+                    if is_marked(&self.list) {
+                        return self.finish_deleting(now, create, effects);
+                    }
                     self.recover_ledgers(now, effects);
                 }
                 Err(error) => {

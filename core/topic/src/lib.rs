@@ -6,6 +6,7 @@
 
 mod topic;
 
+mod ending;
 mod find;
 mod last_id;
 mod newcomers;

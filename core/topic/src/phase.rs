@@ -75,6 +75,9 @@ impl Topic {
         if !matches!(self.phase, Phase::Opening { .. }) {
             return;
         }
+        if self.ending.is_some() {
+            return self.end_log(turn);
+        }
         self.extent = Extent::new(extent);
         if let Err(text) = self.producers.exclusive.restore(properties) {
             return self.cannot_be_opened(&text, turn);
@@ -170,6 +173,9 @@ impl Topic {
             return;
         };
         self.phase = Phase::Asleep;
+        if self.ending.is_some() {
+            return self.end(Err(error.clone()), turn);
+        }
         let missing = matches!(error, LogError::NoSuchTopic(_));
         if missing && !create && self.settings.auto_create_topics {
             // Who may create the topic has come meanwhile, and shall have it.
@@ -314,6 +320,9 @@ impl Topic {
             return;
         }
         self.forget_log(turn, "The topic was closed");
+        if self.ending.is_some() {
+            return self.open_to_end(turn);
+        }
         self.open_where_wanted(turn);
     }
 
@@ -341,7 +350,7 @@ impl Topic {
         }
     }
 
-    fn throw_out_consumers(&mut self, turn: &mut Turn<'_>) {
+    pub(crate) fn throw_out_consumers(&mut self, turn: &mut Turn<'_>) {
         for subscription in self.subscriptions.values_mut() {
             subscription.leave_all();
         }
@@ -361,10 +370,11 @@ impl Topic {
         self.throw_out_producers(turn);
         self.throw_out_consumers(turn);
         self.forget_log(turn, &error.to_string());
+        self.end(Err(error.clone()), turn);
     }
 
     /// Nothing of what was known of the log counts any more.
-    fn forget_log(&mut self, turn: &mut Turn<'_>, reason: &str) {
+    pub(crate) fn forget_log(&mut self, turn: &mut Turn<'_>, reason: &str) {
         for subscription in self.subscriptions.values_mut() {
             subscription.saving.give_up(reason, turn);
             if let Some(seek) = subscription.seek.take() {

@@ -1,6 +1,7 @@
 //! The topic: hands each input to whom it concerns.
 
 use crate::TopicSettings;
+use crate::ending::Ending;
 use crate::find::Find;
 use crate::last_id::LastIds;
 use crate::newcomers::{Newcomers, WaitsFor};
@@ -67,6 +68,8 @@ pub struct Topic {
     pub(crate) consumers: BTreeMap<Seat, Arc<str>>,
     pub(crate) newcomers: Newcomers,
     pub(crate) finds: BTreeMap<u64, Find>,
+    /// The topic is being deleted.
+    pub(crate) ending: Option<Ending>,
     pub(crate) last_ids: LastIds,
     pub(crate) errands: Errands,
     /// Answers to these and older tickets are of a log that was lost.
@@ -107,6 +110,7 @@ impl Topic {
             consumers: BTreeMap::new(),
             newcomers: Newcomers::default(),
             finds: BTreeMap::new(),
+            ending: None,
             last_ids: LastIds::default(),
             errands: Errands::from(ticket_base),
             ignored_tickets: ticket_base,
@@ -177,6 +181,9 @@ impl Topic {
             } => self.prepare(session, request_id, may_create, turn),
             // For the registry beside the topics.
             TopicLetter::Schema { .. } => {}
+            TopicLetter::DeleteTopic { request_id, force } => {
+                self.delete(session, request_id, force, turn);
+            }
             TopicLetter::AddProducer(add) => self.add_producer(session, add, turn),
             TopicLetter::Publish(publish) => self.publish(session, publish, turn),
             TopicLetter::CloseProducer {
@@ -290,6 +297,7 @@ impl Topic {
                 result,
             } => self.cursor_deleted(ticket, &name, result, turn),
             LogReply::Trimmed { first } => self.trimmed(first, turn),
+            LogReply::Deleted { result } => self.log_deleted(result, turn),
             LogReply::Closed => self.closed(turn),
             LogReply::Lost { error } => self.lost(&error, turn),
         }

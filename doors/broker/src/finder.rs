@@ -1,4 +1,4 @@
-//! Asks topics whether they exist, and which schemas they have, on behalf of a page: a session without a connection.
+//! Asks topics whether they exist, which schemas they have, or to end themselves, on behalf of a page: a session without a connection.
 
 use crate::house::House;
 use crate::registry::Letterbox;
@@ -58,6 +58,15 @@ impl Finder {
         };
         match self.ask(topic, letter).await {
             Some(Found::Topic(found)) => found,
+            _ => Err(too_late()),
+        }
+    }
+
+    /// Deletes a topic with all it holds; one that has producers or consumers only with `force`.
+    pub async fn delete(&self, topic: TopicName, force: bool) -> Result<(), Refusal> {
+        let letter = |request_id| TopicLetter::DeleteTopic { request_id, force };
+        match self.ask(topic, letter).await {
+            Some(Found::Topic(found)) => found.map(drop),
             _ => Err(too_late()),
         }
     }
@@ -125,6 +134,7 @@ impl Finder {
                         request_id,
                         partitions,
                     } => (request_id, Found::Topic(Ok(partitions))),
+                    SessionLetter::TopicDeleted { request_id } => (request_id, Found::Topic(Ok(0))),
                     SessionLetter::TopicRefused {
                         request_id,
                         refusal,

@@ -168,6 +168,11 @@ fn decide(question: &Question, view: &mut View) -> Result<Verdict, Halt> {
             most,
             properties,
         } => topics::create_partitioned(view, topic, *partitions, *most, properties),
+        Question::ExpectPlain { topic } => topics::expect_plain(view, topic),
+        Question::MarkPartitioned { topic, deleted } => {
+            topics::mark_partitioned(view, topic, *deleted)
+        }
+        Question::ForgetPartitioned { topic } => topics::forget_partitioned(view, topic),
         Question::UpdatePartitions {
             topic,
             partitions,

@@ -104,6 +104,13 @@ pub enum Question {
         most: u32,
         properties: Value,
     },
+    /// Whether a topic may be deleted as one without partitions; no change.
+    ExpectPlain { topic: TopicName },
+    /// Marks a partitioned topic as being deleted, so that no partition is made again; or takes the mark away. Answer: the
+    /// number of its partitions.
+    MarkPartitioned { topic: TopicName, deleted: bool },
+    /// Forgets a partitioned topic that is marked; its partitions are deleted already.
+    ForgetPartitioned { topic: TopicName },
     /// Adds partitions to a partitioned topic.
     UpdatePartitions {
         topic: TopicName,

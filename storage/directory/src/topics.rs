@@ -148,6 +148,64 @@ pub(crate) fn update_partitions(
     change(writes)
 }
 
+pub(crate) fn expect_plain(view: &mut View, topic: &TopicName) -> Result<Verdict, Halt> {
+    if view.node(&paths::partitioned(topic))?.is_some() {
+        let text = format!(
+            "{topic} is a partitioned topic, instead of calling delete topic, please call delete-partitioned-topic."
+        );
+        return no(Why::Conflict, text);
+    }
+    answer(Value::Null)
+}
+
+pub(crate) fn mark_partitioned(
+    view: &mut View,
+    topic: &TopicName,
+    deleted: bool,
+) -> Result<Verdict, Halt> {
+    let found = expect_partitioned(view, topic)?;
+    let count = json!(found.partitions);
+    let mut record = found.record;
+    if record.get("deleted") == Some(&json!(deleted)) {
+        return answer(count);
+    }
+    crate::policies::put_field(&mut record, "deleted", json!(deleted));
+    Ok(Verdict {
+        writes: vec![Write::over(
+            paths::partitioned(topic),
+            found.version,
+            Bytes::from(record.to_string()),
+        )],
+        answer: count,
+    })
+}
+
+pub(crate) fn forget_partitioned(view: &mut View, topic: &TopicName) -> Result<Verdict, Halt> {
+    let found = expect_partitioned(view, topic)?;
+    if found.record.get("deleted") != Some(&json!(true)) {
+        let text = format!("{topic} is not being deleted any more: somebody else changed it");
+        return no(Why::Conflict, text);
+    }
+    change(vec![Write::removal(
+        paths::partitioned(topic),
+        found.version,
+    )])
+}
+
+fn expect_partitioned(view: &mut View, topic: &TopicName) -> Result<Partitioned, Halt> {
+    if let Some(found) = partitioned(view, topic)? {
+        return Ok(found);
+    }
+    let is_plain = topic.domain() == Domain::Persistent && view.node(&paths::log(topic))?.is_some();
+    if is_plain {
+        let text = format!(
+            "{topic} is a non-partitioned topic. Instead of calling delete-partitioned-topic please call delete."
+        );
+        return no(Why::Conflict, text);
+    }
+    no(Why::NotFound, format!("Topic {topic} not found."))
+}
+
 /// A partitioned topic as it is stored.
 struct Partitioned {
     partitions: u32,

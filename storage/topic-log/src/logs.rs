@@ -299,6 +299,7 @@ impl TopicLogs {
                 Input::SetProperty { ticket, key, value }
             }
             LogRequest::Trim { up_to } => Input::Trim { up_to },
+            LogRequest::Delete => Input::Delete,
             LogRequest::Close => Input::Close,
             // Answered before; see `handle_request`.
             LogRequest::Find { .. } | LogRequest::Open { .. } => return,
@@ -396,7 +397,7 @@ impl TopicLogs {
                             }
                         }
                         LogReply::NotStored { .. } => drop(log.bodies.pop_front()),
-                        LogReply::Closed | LogReply::Lost { .. } => {
+                        LogReply::Closed | LogReply::Deleted { .. } | LogReply::Lost { .. } => {
                             fail_reads(log, &reply, effects)
                         }
                         _ => {}

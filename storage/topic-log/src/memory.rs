@@ -384,6 +384,11 @@ impl MemoryLogs {
                     self.say(topic, LogReply::Trimmed { first });
                 }
             }
+            LogRequest::Delete => {
+                self.kept.remove(topic);
+                self.open.remove(topic);
+                self.say(topic, LogReply::Deleted { result: Ok(()) });
+            }
             LogRequest::Close => {
                 kept.ghosts.clear();
                 kept.broken.clear();
@@ -430,7 +435,7 @@ impl MemoryLogs {
         let waiting = self.requests.remove(topic).unwrap_or_default();
         for request in std::iter::once(request).chain(waiting) {
             // `Lost` is the answer to `Close`, too.
-            if !matches!(request, LogRequest::Close) {
+            if !matches!(request, LogRequest::Close | LogRequest::Delete) {
                 self.fail(topic, request, &error);
             }
         }

@@ -32,6 +32,7 @@ pub(crate) fn of(request: LogRequest, error: &LogError) -> Option<LogReply> {
             ticket,
             result: Err(error),
         },
+        LogRequest::Delete => LogReply::Deleted { result: Err(error) },
         LogRequest::Close => LogReply::Closed,
         LogRequest::Trim { .. } => return None,
     })

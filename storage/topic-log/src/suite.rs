@@ -41,6 +41,7 @@ const CHECKS: &[Check] = &[
     ("find", life::find_tells_what_exists),
     ("open twice", life::a_log_is_open_once),
     ("not open", life::a_log_that_is_not_open_refuses),
+    ("delete", life::a_deleted_log_is_gone_with_all_it_held),
     ("close", life::a_closed_log_opens_again_with_everything),
     (
         "append",

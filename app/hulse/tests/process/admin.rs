@@ -118,3 +118,48 @@ fn bodies_and_paths_that_cannot_be_are_refused() {
     );
     assert_eq!(broker.consume("p-partition-4", 1, &["-s", "s"]), ["one"]);
 }
+
+#[test]
+fn topics_are_deleted_with_all_they_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let broker = Broker::start(folder.path(), &[]);
+    let base = "/admin/v2/persistent/public/default";
+    let delete = |path: &str| {
+        let (status, _, body) = call(&broker, "DELETE", &format!("{base}/{path}"), "");
+        (status, body)
+    };
+    broker.produce("plain", &["one", "two"]);
+    broker.consume("plain", 1, &["-s", "s"]);
+    assert_eq!(delete("plain").0, 204);
+    assert_eq!(
+        delete("plain"),
+        (
+            404,
+            r#"{"reason":"Topic persistent://public/default/plain not found"}"#.to_owned()
+        )
+    );
+    broker.produce("plain", &["three"]);
+    assert_eq!(broker.consume("plain", 1, &["-s", "s"]), ["three"]);
+
+    let partitions = format!("{base}/wide/partitions");
+    assert_eq!(call(&broker, "PUT", &partitions, "2").0, 204);
+    broker.produce("wide-partition-1", &["one"]);
+    let (status, body) = delete("wide");
+    assert!(
+        status == 409 && body.contains("please call delete-partitioned-topic"),
+        "{status} {body}"
+    );
+    let (status, body) = delete("plain/partitions");
+    assert!(
+        status == 409 && body.contains("please call delete."),
+        "{status} {body}"
+    );
+    assert_eq!(delete("wide/partitions").0, 204);
+    assert_eq!(delete("wide/partitions").0, 404);
+    let topics = call(&broker, "GET", base, "").2;
+    assert_eq!(topics, r#"["persistent://public/default/plain"]"#);
+    broker.signal("TERM");
+    let broker = Broker::start(folder.path(), &[]);
+    assert_eq!(call(&broker, "GET", base, "").2, topics);
+    assert_eq!(call(&broker, "GET", &partitions, "").0, 404);
+}

@@ -250,7 +250,7 @@ impl Storm {
                     self.model.lost += 1;
                     self.gone(owner);
                 }
-                LogReply::Closed => self.gone(owner),
+                LogReply::Closed | LogReply::Deleted { .. } => self.gone(owner),
                 LogReply::Trimmed { first } => {
                     assert!(
                         self.kept().all(|position| position >= first),

@@ -34,7 +34,7 @@ impl Topic {
             refuse(session, add, RefusalCode::ServiceNotReady, &text, turn);
             return;
         }
-        if let Some(refusal) = self.refuses_domain() {
+        if let Some(refusal) = self.refuses_domain().or_else(|| self.refuses_at_end()) {
             refuse(session, add, refusal.code, &refusal.message, turn);
             return;
         }

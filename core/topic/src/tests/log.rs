@@ -130,6 +130,20 @@ impl MemoryLog {
                 self.trims.push(up_to);
                 return None;
             }
+            LogRequest::Delete => {
+                assert!(self.is_open, "deleted while not open");
+                self.is_open = false;
+                let fails = take(&mut self.deletes_to_fail);
+                if !fails {
+                    self.facts.exists = false;
+                    self.entries.clear();
+                    self.cursors.clear();
+                    self.properties.clear();
+                }
+                LogReply::Deleted {
+                    result: outcome(fails),
+                }
+            }
             LogRequest::Close => {
                 assert!(self.is_open, "closed while not open");
                 self.is_open = false;

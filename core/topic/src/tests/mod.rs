@@ -7,6 +7,7 @@ mod world;
 mod acking;
 mod asking;
 mod delivering;
+mod ending;
 mod exclusive;
 mod failing_over;
 mod finding;

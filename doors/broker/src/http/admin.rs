@@ -5,8 +5,9 @@ use super::answer::Answer;
 use super::topics::TopicPath;
 use axum::http::Method;
 use directory::{No, Question, Why};
+use letters::RefusalCode;
 use serde_json::{Value, json};
-use vocabulary::NamespaceName;
+use vocabulary::{Domain, NamespaceName, TopicName};
 
 /// A request that may change something.
 pub(super) struct Call<'a> {
@@ -293,6 +294,9 @@ impl Pages {
         rest: &[&str],
         call: &Call<'_>,
     ) -> Option<Answer> {
+        if method == "DELETE" {
+            return self.delete_topic(path, rest, call.query).await;
+        }
         if !matches!(
             (method, rest),
             ("PUT", []) | ("PUT" | "POST", ["partitions"])
@@ -327,6 +331,67 @@ impl Pages {
             }
         };
         Some(self.done(question).await)
+    }
+
+    async fn delete_topic(
+        &self,
+        path: &TopicPath<'_>,
+        rest: &[&str],
+        query: &str,
+    ) -> Option<Answer> {
+        let topic = match path.name() {
+            Ok(topic) => topic,
+            Err(answer) => return Some(answer),
+        };
+        let force = query.split('&').any(|pair| pair == "force=true");
+        Some(match rest {
+            [] => self.delete_plain(topic, force).await,
+            ["partitions"] => self.delete_partitioned(topic, force).await,
+            _ => return None,
+        })
+    }
+
+    async fn delete_plain(&self, topic: TopicName, force: bool) -> Answer {
+        let expected = Question::ExpectPlain {
+            topic: topic.clone(),
+        };
+        if let Err(no) = self.house.clerk.ask(expected).await {
+            return refused(&no);
+        }
+        match self.finder.delete(topic, force).await {
+            Ok(()) => Answer::nothing(204),
+            Err(refusal) => Answer::refusal(&refusal),
+        }
+    }
+
+    /// In two phases: the mark keeps clients that come back from making partitions again while the others are deleted. A
+    /// partition that is in use ends it and takes the mark away. What a crash interrupts is finished by asking again.
+    async fn delete_partitioned(&self, topic: TopicName, force: bool) -> Answer {
+        let mark = |deleted| Question::MarkPartitioned {
+            topic: topic.clone(),
+            deleted,
+        };
+        let partitions = match self.house.clerk.ask(mark(true)).await {
+            Ok(count) => count.as_u64().unwrap_or_default(),
+            Err(no) => return refused(&no),
+        };
+        // Partitions that are not stored end with their last user.
+        let kept = match topic.domain() {
+            Domain::Persistent => 0..u32::try_from(partitions).unwrap_or_default(),
+            Domain::NonPersistent => 0..0,
+        };
+        for partition in kept.filter_map(|index| topic.partition_name(index).ok()) {
+            match self.finder.delete(partition, force).await {
+                Ok(()) => {}
+                Err(refusal) if refusal.code == RefusalCode::TopicNotFound => {}
+                Err(refusal) => {
+                    // If the mark stays, the next try finds it and goes on.
+                    drop(self.house.clerk.ask(mark(false)).await);
+                    return Answer::refusal(&refusal);
+                }
+            }
+        }
+        self.done(Question::ForgetPartitioned { topic }).await
     }
 
     /// The answer as JSON. Nothing to say is said with an empty body, as Pulsar does.

@@ -177,3 +177,30 @@ pub(super) fn a_property_comes_back_as_it_was_set(bench: &mut Bench<'_>) {
     bench.close();
     assert_eq!(bench.properties_when_opened()[0].1, "4");
 }
+
+pub(super) fn a_deleted_log_is_gone_with_all_it_held(bench: &mut Bench<'_>) {
+    bench.opened();
+    bench.append_in_ledgers(&["a", "b"]);
+    bench.append(&["c"]);
+    bench.create_cursor("s", b"snapshot").expect("a cursor");
+    bench.set_property("key", "value");
+    let gone = LogReply::Deleted { result: Ok(()) };
+    assert_eq!(bench.ask(LogRequest::Delete), gone);
+    let refused = bench.ask(LogRequest::Delete);
+    assert!(
+        matches!(&refused, LogReply::Deleted { result: Err(_) }),
+        "one that is not open: {refused:?}"
+    );
+    let missing = LogReply::OpenFailed {
+        error: LogError::NoSuchTopic(bench.topic.to_string()),
+    };
+    assert_eq!(bench.open(false), missing);
+    bench.logs.crash();
+    assert_eq!(bench.open(false), missing);
+    let empty = LogReply::Opened {
+        extent: vec![],
+        cursors: vec![],
+        properties: vec![],
+    };
+    assert_eq!(bench.open(true), empty, "made anew");
+}

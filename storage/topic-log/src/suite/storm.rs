@@ -430,6 +430,7 @@ impl Topic {
             LogReply::Read { .. }
             | LogReply::Found { .. }
             | LogReply::CursorDeleted { .. }
+            | LogReply::Deleted { .. }
             | LogReply::PropertySet { .. } => {}
         }
     }
