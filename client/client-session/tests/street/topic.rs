@@ -49,7 +49,9 @@ impl Topic {
             },
             other @ (TopicLetter::Prepare { .. }
             | TopicLetter::Schema { .. }
-            | TopicLetter::DeleteTopic { .. }) => panic!("this client never asks for it: {other:?}"),
+            | TopicLetter::DeleteTopic { .. }) => {
+                panic!("this client never asks for it: {other:?}")
+            }
             TopicLetter::AddProducer(add) => {
                 let (request_id, producer_id) = (add.request_id, add.producer_id);
                 if let Some(refusal) = self.refuses.clone() {
