@@ -93,7 +93,7 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, Str
             count: count.unwrap_or(1000),
         }),
         ("syncs", None, _) => Ok(Command::Syncs {
-            seeds: seeds.unwrap_or(1000),
+            seeds: seeds.unwrap_or(4000),
         }),
         ("run", Some(seed), None) => Ok(Command::RunOne { seed, trace }),
         ("run", None, Some(seeds)) => Ok(Command::Run { seeds }),
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(parse_words("cuts --seed 7 --trace"), Ok(one.clone()));
         // As the runner of all checks says it.
         assert_eq!(parse_words("cuts --count 20 --seed 7 --trace"), Ok(one));
-        assert_eq!(parse_words("syncs"), Ok(Command::Syncs { seeds: 1000 }));
+        assert_eq!(parse_words("syncs"), Ok(Command::Syncs { seeds: 4000 }));
         assert_eq!(parse_words("run --seeds 9"), Ok(Command::Run { seeds: 9 }));
         assert_eq!(
             parse_words("run --seed 9 --trace"),
