@@ -228,13 +228,13 @@ impl Topic {
             turn.report(text);
             return;
         }
-        let moved = self.with(name, turn, |subscription, view, turn| {
+        self.with(name, turn, |subscription, view, turn| {
             subscription.saved(ticket, result, view, turn)
         });
         self.readmit_when_unfenced(name, turn);
-        if moved == Some(true) || created {
-            self.trim_where_possible(turn);
-        }
+        // Also where no mark moved, or nothing was saved: a seek back that waited for this record begins with its
+        // answer, and wants again what the log was told that nobody needs.
+        self.trim_where_possible(turn);
     }
 
     /// What all durable subscriptions have acknowledged on disk is needed by nobody. One that goes back, or a new one

@@ -216,18 +216,17 @@ impl Subscription {
         });
     }
 
-    /// A record is on disk, or not. Answers whether the durable mark moved.
+    /// A record is on disk, or not.
     pub(crate) fn saved(
         &mut self,
         ticket: u64,
         result: Result<(), LogError>,
         view: &View<'_>,
         turn: &mut Turn<'_>,
-    ) -> bool {
+    ) {
         let Some(save) = self.saving.under_way.take_if(|save| save.ticket == ticket) else {
-            return false;
+            return;
         };
-        let durable_before = self.saving.durable_mark;
         let saving = &mut self.saving;
         match result {
             Ok(()) => {
@@ -240,7 +239,6 @@ impl Subscription {
                 self.reset_saved(Ok(()), view, turn);
                 let saving = &mut self.saving;
                 saving.durable_mark = saving.durable_mark.max(save.mark);
-                saving.durable_mark != durable_before
             }
             Err(error) => {
                 saving.failed += 1;
@@ -265,7 +263,6 @@ impl Subscription {
                     "{}: subscription '{}': acks not stored: {error}",
                     view.topic, self.name
                 ));
-                false
             }
         }
     }

@@ -380,6 +380,34 @@ fn a_seek_back_holds_what_was_given_up_and_not_trimmed_yet() {
     );
 }
 
+/// Everything up to 1:1 is given up; the record under way moves no mark, as it is of an ack ahead of it.
+fn seeks_back_behind_a_record(saves_to_fail: u32) -> World {
+    let mut world = World::new();
+    world.log.entries_per_ledger = 2;
+    world.publish_many(6);
+    world.consumer(1, 1, Exclusive);
+    let given_up = Position::new(1, 1);
+    world.ack_with(1, 1, Some(1), AckKind::Cumulative, given_up, None);
+    assert_eq!(world.log.trims.last(), Some(&given_up));
+    world.prompt_log = false;
+    let ahead = Position::new(2, 1);
+    world.ack_with(1, 1, Some(2), AckKind::Individual, ahead, None);
+    world.log.saves_to_fail = saves_to_fail;
+    world.seek(1, id(Position::new(0, 0)));
+    assert_eq!(world.asked().len(), 1, "only the record of the ack");
+    world.answer_all();
+    world
+}
+
+#[test]
+fn a_seek_back_that_waits_for_a_record_holds_what_was_given_up_too() {
+    for saves_to_fail in [0, 1] {
+        let mut world = seeks_back_behind_a_record(saves_to_fail);
+        assert!(world.heard_by(1).contains(&done()));
+        assert_eq!(world.log.trims.last(), Some(&Position::new(0, -1)));
+    }
+}
+
 #[test]
 fn what_is_trimmed_meanwhile_is_passed_over() {
     let mut world = World::new();
