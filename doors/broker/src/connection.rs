@@ -26,6 +26,8 @@ use vocabulary::{Moment, SessionId};
 
 #[cfg(test)]
 mod outbox_tests;
+#[cfg(test)]
+mod parcels_tests;
 
 /// How long a peer may take to read our last words.
 const LAST_WORDS_WAIT: Duration = Duration::from_secs(5);
@@ -177,6 +179,9 @@ impl Connection {
                 }
                 match self.write() {
                     Ok(true) => {}
+                    // A letter taken since may have said that reading goes on. Nobody wakes us for frames that are
+                    // here already.
+                    Ok(false) if self.may_decode() => {}
                     Ok(false) => break,
                     Err(error) => return End::PeerGone(Some(error)),
                 }
@@ -258,11 +263,7 @@ impl Connection {
 
     /// Hands the frames that are there to the session, as long as it wants any and no letter waits for credit.
     fn decode(&mut self) {
-        while self.undecoded
-            && !self.reading_paused
-            && !self.parcels.is_waiting()
-            && self.closing.is_none()
-        {
+        while self.may_decode() {
             match self.inbound.next_frame(self.session.is_connected()) {
                 Ok(Some(frame)) => self.tell(SessionInput::FrameArrived(frame)),
                 Ok(None) => self.undecoded = false,
@@ -273,6 +274,13 @@ impl Connection {
             }
             self.obey();
         }
+    }
+
+    fn may_decode(&self) -> bool {
+        self.undecoded
+            && !self.reading_paused
+            && !self.parcels.is_waiting()
+            && self.closing.is_none()
     }
 
     fn take_letters(&mut self) {

@@ -2,7 +2,7 @@
 
 use crate::house::House;
 use crate::threads::desk_inbox::{Credit, DeskGone, DeskInbox};
-use letters::{ToTopic, TopicLetter};
+use letters::{AckId, ToTopic, TopicLetter};
 use shard::ShardInput;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -24,24 +24,36 @@ pub struct Parcels {
 struct Parcel {
     shard: usize,
     letters: Vec<ShardInput>,
-    entry_bytes: usize,
+    /// See [`bytes_of`].
+    bytes: usize,
+}
+
+/// What a letter holds beside itself, bytes: an entry, or a list, which a peer may make as long as a command.
+pub fn bytes_of(letter: &TopicLetter) -> usize {
+    let of_id = |id: &AckId| {
+        let words = id.remaining.as_ref().map_or(0, |set| size_of_val(set.words()));
+        size_of::<AckId>() + words
+    };
+    match letter {
+        TopicLetter::Publish(publish) => publish.entry.len(),
+        TopicLetter::Ack { ids, .. } => ids.iter().map(of_id).sum(),
+        TopicLetter::Redeliver { positions, .. } => size_of_val(positions.as_slice()),
+        _ => 0,
+    }
 }
 
 impl Parcels {
     /// Adds a letter. Those for one desk keep their order, which is all that anybody relies on.
     pub fn add(&mut self, house: &House, letter: ToTopic) {
         let shard = house.shard_of(&letter.topic);
-        let entry_bytes = match &letter.letter {
-            TopicLetter::Publish(publish) => publish.entry.len(),
-            _ => 0,
-        };
+        let bytes = bytes_of(&letter.letter);
         let parcel = match self.open.iter_mut().find(|parcel| parcel.shard == shard) {
             Some(parcel) => parcel,
             None => {
                 self.open.push(Parcel {
                     shard,
                     letters: Vec::new(),
-                    entry_bytes: 0,
+                    bytes: 0,
                 });
                 let Some(parcel) = self.open.last_mut() else {
                     return;
@@ -49,7 +61,7 @@ impl Parcels {
                 parcel
             }
         };
-        parcel.entry_bytes += entry_bytes;
+        parcel.bytes += bytes;
         parcel.letters.push(ShardInput::Letter(letter));
     }
 
@@ -100,6 +112,6 @@ impl Parcels {
 
 impl Parcel {
     fn cost(&self) -> u32 {
-        DeskInbox::cost(self.letters.len(), self.entry_bytes)
+        DeskInbox::cost(self.letters.len(), self.bytes)
     }
 }

@@ -1,6 +1,6 @@
 //! The thread of a desk: take what waits, one turn, hand out all of it.
 
-use super::desk_inbox::{BACKLOG_BYTES_MAX, DeskInbox};
+use super::desk_inbox::DeskInbox;
 use super::journal::JournalDoor;
 use super::metadata::{Asker, MetadataParcel, MetadataQueue};
 use crate::asks::Asks;
@@ -53,7 +53,7 @@ impl DeskPremises {
         let mut wake_at: Option<Moment> = None;
         let mut leaving = false;
         while !(leaving && shard.is_idle()) {
-            let letters_wanted = self.journal.backlog_bytes() <= BACKLOG_BYTES_MAX;
+            let letters_wanted = self.inbox.wants_letters(self.journal.backlog_bytes());
             let deadline = wake_at.map(|moment| house::instant_of(&self.clock, moment));
             self.inbox.take(&mut inputs, letters_wanted, deadline);
             let now = house::read(&self.clock);

@@ -6,8 +6,9 @@
 //!
 //! Why nothing here can stop for good, and nothing can grow for good:
 //! - The only one who ever waits is a connection, for credit. The desk gives credit back as it takes letters. It takes
-//!   them always, except while more than [`BACKLOG_BYTES_MAX`] are on their way to the journal; and then it still takes
-//!   replies, which is all it needs to get below that number again.
+//!   them always, except while more than [`BACKLOG_BYTES_MAX`] of all desks are on their way to the journal, and some of
+//!   them are its own; and then it still takes replies, one of which is sure to come and makes it look again. A desk
+//!   without any of its own would hear of nobody when that number falls.
 //! - Journal, readers and metadata store wait for nobody but their disks: they push replies without credit. A reply
 //!   answers one request, so there are never more of them than requests the desk made.
 //! - What a desk asks of disks is bounded by the letters it admitted: publishes by their bytes (above), reads by the
@@ -17,6 +18,7 @@
 //!   consumer. So that lane needs no credit either, and a desk never waits for a slow socket.
 
 use shard::ShardInput;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -24,7 +26,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Credit of a desk, bytes of letters that may wait for it.
 pub const LETTER_BYTES_MAX: u32 = 64 * 1024 * 1024;
 
-/// Bytes on their way to the journal above which a desk takes no more letters.
+/// Bytes of all desks on their way to the journal above which a desk that has some there takes no more letters.
 pub const BACKLOG_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Letters of one turn, so that a turn stays short.
@@ -41,6 +43,7 @@ pub struct DeskInbox {
     lanes: Mutex<Lanes>,
     changed: Condvar,
     credit: Arc<Semaphore>,
+    in_journal_bytes: AtomicU64,
 }
 
 #[derive(Default)]
@@ -60,6 +63,7 @@ impl Default for DeskInbox {
             lanes: Mutex::new(Lanes::default()),
             changed: Condvar::new(),
             credit: Arc::new(Semaphore::new(LETTER_BYTES_MAX as usize)),
+            in_journal_bytes: AtomicU64::new(0),
         }
     }
 }
@@ -109,6 +113,21 @@ impl DeskInbox {
         lanes.replies.extend(replies);
         drop(lanes);
         self.changed.notify_one();
+    }
+
+    /// The desk has handed so many bytes of entries to the journal.
+    pub fn entered_journal(&self, bytes: u64) {
+        self.in_journal_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The journal is done with so many of them; to be said before it replies.
+    pub fn left_journal(&self, bytes: u64) {
+        self.in_journal_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether the desk takes letters while all desks have so many bytes on their way to the journal.
+    pub fn wants_letters(&self, backlog_bytes: u64) -> bool {
+        backlog_bytes <= BACKLOG_BYTES_MAX || self.in_journal_bytes.load(Ordering::Relaxed) == 0
     }
 
     /// Waits until there is something to take, or the deadline passes; then moves all replies into `into`, and behind

@@ -129,6 +129,7 @@ impl JournalDoor {
             own.push(request);
         }
         if !own.is_empty() {
+            desk.entered_journal(bytes);
             self.backlog_bytes.fetch_add(bytes, Ordering::Relaxed);
             self.work.push(Work::Requests(own, bytes, Arc::clone(desk)));
         }
@@ -219,7 +220,8 @@ impl JournalThread {
 struct Batch {
     requests: Vec<BookieRequest>,
     bytes: u64,
-    desks: Vec<Arc<DeskInbox>>,
+    /// With the bytes of each.
+    desks: Vec<(Arc<DeskInbox>, u64)>,
     /// Places in `desks`, for each append, then for each other request: the order of the replies.
     appends: Vec<usize>,
     others: Vec<usize>,
@@ -230,11 +232,14 @@ impl Batch {
         let known = self
             .desks
             .iter()
-            .position(|other| Arc::ptr_eq(other, &desk));
+            .position(|(other, _)| Arc::ptr_eq(other, &desk));
         let place = known.unwrap_or_else(|| {
-            self.desks.push(desk);
+            self.desks.push((desk, 0));
             self.desks.len() - 1
         });
+        if let Some((_, own)) = self.desks.get_mut(place) {
+            *own += bytes;
+        }
         for request in &requests {
             match request {
                 BookieRequest::Append { .. } => self.appends.push(place),
@@ -262,7 +267,8 @@ impl Batch {
                 own.push(ShardInput::Bookie(reply));
             }
         }
-        for (desk, own) in self.desks.iter().zip(of_desks) {
+        for ((desk, bytes), own) in self.desks.iter().zip(of_desks) {
+            desk.left_journal(*bytes);
             desk.reply(own);
         }
     }

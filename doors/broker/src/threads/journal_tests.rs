@@ -1,4 +1,4 @@
-use super::desk_inbox::DeskInbox;
+use super::desk_inbox::{BACKLOG_BYTES_MAX, DeskInbox};
 use super::journal::Journal;
 use crate::counters::Counters;
 use crate::fate::Fate;
@@ -99,6 +99,28 @@ fn each_desk_gets_the_replies_to_its_own_requests() {
         assert_eq!(entries.len(), 50);
     }
     assert_eq!(journal.door().backlog_bytes(), 0);
+    journal.close();
+}
+
+/// No reply comes to a desk that asked for nothing, so nothing would make it look again.
+#[test]
+fn what_others_have_on_their_way_stops_no_desk_that_has_nothing_there() {
+    let (busy, quiet) = (DeskInbox::default(), DeskInbox::default());
+    busy.entered_journal(BACKLOG_BYTES_MAX + 1);
+    assert!(!busy.wants_letters(BACKLOG_BYTES_MAX + 1));
+    assert!(quiet.wants_letters(BACKLOG_BYTES_MAX + 1));
+    busy.left_journal(BACKLOG_BYTES_MAX + 1);
+    assert!(busy.wants_letters(BACKLOG_BYTES_MAX + 1));
+}
+
+#[test]
+fn a_reply_comes_after_its_bytes_are_counted_off() {
+    let journal =
+        Journal::start(&Fate::default(), bookie(&SimDisk::new()), 1, Arc::default()).unwrap();
+    let desk: Arc<DeskInbox> = Arc::default();
+    journal.door().send(vec![append(1, 0)], &desk);
+    replies(&desk, 1);
+    assert!(desk.wants_letters(u64::MAX));
     journal.close();
 }
 
