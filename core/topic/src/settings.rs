@@ -25,6 +25,9 @@ pub struct TopicSettings {
     pub unacked_per_subscription_max: u64,
     /// `acknowledgmentAtBatchIndexLevelEnabled`: messages of a batch may be acked one by one. On here, as in Pulsar 4.2.
     pub batch_index_acks: bool,
+    /// `autoSkipNonRecoverableData`: an entry that is damaged or gone is taken as acknowledged. Off, it stays
+    /// unacknowledged.
+    pub skip_unreadable_entries: bool,
     /// `dispatcherMaxReadBatchSize`: entries of one read, at least 1.
     pub read_entries_max: u32,
     /// `dispatcherMaxReadSizeBytes`: bytes of one read.
@@ -59,6 +62,7 @@ impl Default for TopicSettings {
             unacked_per_consumer_max: 50_000,
             unacked_per_subscription_max: 200_000,
             batch_index_acks: true,
+            skip_unreadable_entries: false,
             read_entries_max: 100,
             read_bytes_max: 5 * 1024 * 1024,
             round_robin_entries_max: 20,

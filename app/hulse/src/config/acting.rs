@@ -23,6 +23,9 @@ pub const ACTING: &[(&str, Apply)] = &[
     ("acknowledgmentAtBatchIndexLevelEnabled", |s, v| {
         set(&mut s.topics.batch_index_acks, switch(v))
     }),
+    ("autoSkipNonRecoverableData", |s, v| {
+        set(&mut s.topics.skip_unreadable_entries, switch(v))
+    }),
     ("clusterName", |s, v| set(&mut s.cluster, name(v))),
     ("brokerShutdownTimeoutMs", |s, v| {
         set(&mut s.shutdown_timeout, millis(v))

@@ -178,8 +178,12 @@ impl Subscription {
         match result {
             Ok(entries) => {
                 self.reader.failures = 0;
-                self.report_damaged(&damaged, view, turn);
+                self.reader.damaged_met += damaged.len() as u64;
                 self.take_in(reading.purpose, entries, &damaged);
+                match view.settings.skip_unreadable_entries {
+                    true => self.skip_damaged(damaged, view, turn),
+                    false => self.report_damaged(&damaged, view, turn),
+                }
             }
             Err(error) => {
                 if self.reader.failures == 0 {
@@ -220,14 +224,34 @@ impl Subscription {
         }
     }
 
-    /// Damaged entries stay unacknowledged: they are skipped until a consumer subscribes again, and counted.
+    /// Damaged entries stay unacknowledged: they are passed over until a consumer subscribes again, and counted.
     fn report_damaged(&mut self, damaged: &[Position], view: &View<'_>, turn: &mut Turn<'_>) {
         for position in damaged {
-            self.reader.damaged_met += 1;
             if self.reader.reported.len() < REPORTED_MAX && self.reader.reported.insert(*position) {
                 turn.report(format!(
                     "{}: entry {position} is damaged and cannot be delivered to subscription '{}'; it stays \
-                     unacknowledged and is tried again when a consumer subscribes",
+                     unacknowledged and is tried again when a consumer subscribes. To give up such entries for good, \
+                     set autoSkipNonRecoverableData=true",
+                    view.topic, self.name
+                ));
+            }
+        }
+    }
+
+    /// `autoSkipNonRecoverableData`: damaged entries hold nobody up. Only what storage calls damaged or gone comes here;
+    /// a read that failed for another reason is tried again.
+    fn skip_damaged(&mut self, mut damaged: Vec<Position>, view: &View<'_>, turn: &mut Turn<'_>) {
+        damaged.retain(|position| !self.cursor.is_acked(*position));
+        damaged.sort_unstable();
+        damaged.dedup();
+        for run in damaged.chunk_by(|one, next| one.after() == *next) {
+            for position in run {
+                self.ack_by_us(*position, view, turn);
+            }
+            if let (Some(first), Some(last)) = (run.first(), run.last()) {
+                turn.report(format!(
+                    "{}: entries {first} to {last} are damaged and lost to subscription '{}': they were acknowledged \
+                     in its place (autoSkipNonRecoverableData=true)",
                     view.topic, self.name
                 ));
             }

@@ -142,6 +142,22 @@ fn damaged_entries_stop_nobody_stay_unacknowledged_and_are_tried_again_by_the_ne
 }
 
 #[test]
+fn where_unreadable_entries_are_skipped_they_hold_the_mark_no_longer() {
+    for kind in [Exclusive, Shared] {
+        let mut world = World::with(|settings| settings.skip_unreadable_entries = true);
+        world.publish_many(6);
+        world.log.damaged = [at(1), at(2), at(4)].into();
+        world.consumer(1, 1, kind);
+        world.flow(1, 1, 10);
+        assert_eq!(world.got_entries(1), [0, 3, 5]);
+        assert_eq!(world.reports.len(), 2, "{:?}", world.reports);
+        assert!(world.reports[0].contains("1:1 to 1:2"), "{:?}", world.reports);
+        world.ack(1, 1, &[at(0), at(3), at(5)]);
+        assert_eq!(world.topic.stats().subscriptions[0].backlog_entries, 0);
+    }
+}
+
+#[test]
 fn a_slow_connection_has_a_bounded_number_of_bytes_on_its_way() {
     let mut world = World::new();
     world.publish_many(0);

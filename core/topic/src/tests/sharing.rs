@@ -8,7 +8,14 @@ use letters::TopicLetter;
 const NOTHING: [i64; 0] = [];
 
 fn two_consumers(entries: u64) -> World {
-    let mut world = World::with(|settings| settings.round_robin_entries_max = 2);
+    two_consumers_where(entries, false)
+}
+
+fn two_consumers_where(entries: u64, skip_unreadable_entries: bool) -> World {
+    let mut world = World::with(|settings| {
+        settings.round_robin_entries_max = 2;
+        settings.skip_unreadable_entries = skip_unreadable_entries;
+    });
     world.publish_many(entries);
     world.consumer(1, 1, Shared);
     world.consumer(2, 1, Shared);
@@ -240,6 +247,21 @@ fn a_damaged_replay_is_given_up_but_not_acknowledged() {
     world.flow(1, 1, 10);
     assert_eq!(world.got_entries(1), [1]);
     assert_eq!(world.topic.stats().subscriptions[0].backlog_entries, 2);
+    assert_eq!(world.topic.find_stalled(), None);
+}
+
+#[test]
+fn where_unreadable_entries_are_skipped_a_damaged_replay_is_acknowledged() {
+    let mut world = two_consumers_where(2, true);
+    world.flow(1, 1, 2);
+    world.log.damaged = [at(0)].into();
+    world.redeliver(1, 1, &[], None);
+    world.heard();
+    world.flow(1, 1, 10);
+    assert_eq!(world.got_entries(1), [1]);
+    let stats = world.topic.stats();
+    assert_eq!(stats.subscriptions[0].backlog_entries, 1);
+    assert_eq!(stats.subscriptions[0].acked_by_broker, 1);
     assert_eq!(world.topic.find_stalled(), None);
 }
 
