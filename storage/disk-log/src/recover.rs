@@ -31,6 +31,9 @@ pub struct Recovery {
     pub damaged: u32,
     /// Segments whose header did not pass. A power cut alone never leaves one.
     pub damaged_headers: u32,
+    /// Newest segments whose file is shorter than a crash leaves it: somebody cut it, and what was confirmed behind the
+    /// cut is lost. A power cut alone never leaves one.
+    pub cut_short: u32,
     /// Whether an unconfirmed group was dropped, whole or in part.
     pub tail_cut: bool,
 }
@@ -222,6 +225,9 @@ impl Opening<'_> {
         if found.damaged > 0 {
             tracing::warn!(segment = %candidate.place, places = found.damaged, "a segment is damaged; entries in these places are lost, all others are readable");
         }
+        if vouch == Vouch::Nobody {
+            self.report_cut_file(candidate, &found)?;
+        }
         if vouch != Vouch::Nobody {
             return Ok(Some((keep_as_found(segment, &found), found.end)));
         }
@@ -232,6 +238,29 @@ impl Opening<'_> {
         }
         let end = found.end;
         Ok(Some((close_tail(segment, found)?, end)))
+    }
+}
+
+impl Opening<'_> {
+    /// A segment takes records in a file of full length, which was synced before its first record. Only closing it cuts
+    /// it, to the exact end of its footer, and only when all its records are confirmed. Any other length is not ours.
+    fn report_cut_file(&mut self, candidate: &Candidate, found: &Scan) -> io::Result<()> {
+        let bytes = candidate.file.len()?;
+        let full = u64::from(self.manifest.segment_bytes);
+        let mut footer = FooterBuilder::default();
+        for found in &found.entries {
+            footer.add(found.ledger, found.entry, found.place);
+        }
+        let closed = u64::from(found.end) + footer.bytes_with(0) as u64;
+        if bytes < full && bytes != closed {
+            self.recovery.cut_short += 1;
+            tracing::warn!(
+                segment = %candidate.place, bytes, full,
+                "the file of the newest segment was cut short by something else than a crash: entries behind the cut are \
+                 lost, although they were confirmed; restore the directory from a backup if there is one"
+            );
+        }
+        Ok(())
     }
 }
 
