@@ -278,8 +278,16 @@ fn a_newest_segment_that_was_cut_is_told_from_one_that_a_crash_left() {
     let file = disk.open(&path, OpenHow::ReadWrite).unwrap();
     let closed = file.len().unwrap();
     overwrite(&disk, &path, closed as u32 - 8, &[0; 8]);
-    assert_eq!(open(&disk).1.cut_short, 0, "closed, and its footer was lost");
-    for length in [closed - 1, u64::from(last_group) + 20, u64::from(last_group)] {
+    assert_eq!(
+        open(&disk).1.cut_short,
+        0,
+        "closed, and its footer was lost"
+    );
+    for length in [
+        closed - 1,
+        u64::from(last_group) + 20,
+        u64::from(last_group),
+    ] {
         let (disk, path, _) = killed_with(&[0..2, 2..4]);
         drop(open(&disk));
         let file = disk.open(&path, OpenHow::ReadWrite).unwrap();

@@ -151,7 +151,11 @@ fn where_unreadable_entries_are_skipped_they_hold_the_mark_no_longer() {
         world.flow(1, 1, 10);
         assert_eq!(world.got_entries(1), [0, 3, 5]);
         assert_eq!(world.reports.len(), 2, "{:?}", world.reports);
-        assert!(world.reports[0].contains("1:1 to 1:2"), "{:?}", world.reports);
+        assert!(
+            world.reports[0].contains("1:1 to 1:2"),
+            "{:?}",
+            world.reports
+        );
         world.ack(1, 1, &[at(0), at(3), at(5)]);
         assert_eq!(world.topic.stats().subscriptions[0].backlog_entries, 0);
     }
