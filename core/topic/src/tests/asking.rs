@@ -26,6 +26,7 @@ fn a_subscription_is_gone_when_its_deletion_is_on_disk() {
         [LogRequest::DeleteCursor { .. }]
     ));
     world.flow(1, 1, 5);
+    assert_eq!(world.asked().len(), 1, "nothing is read meanwhile");
     assert_eq!(world.heard(), [], "nothing is delivered meanwhile");
     // Who comes meanwhile waits, and gets a new subscription.
     world.consumer(2, 1, Shared);
