@@ -31,15 +31,31 @@ struct Parcel {
 /// What a letter holds beside itself, bytes: an entry, or a list, which a peer may make as long as a command.
 pub fn bytes_of(letter: &TopicLetter) -> usize {
     let of_id = |id: &AckId| {
-        let words = id.remaining.as_ref().map_or(0, |set| size_of_val(set.words()));
+        let words = id
+            .remaining
+            .as_ref()
+            .map_or(0, |set| size_of_val(set.words()));
         size_of::<AckId>() + words
     };
     match letter {
         TopicLetter::Publish(publish) => publish.entry.len(),
         TopicLetter::Ack { ids, .. } => ids.iter().map(of_id).sum(),
         TopicLetter::Redeliver { positions, .. } => size_of_val(positions.as_slice()),
+        TopicLetter::AddProducer(add) => {
+            let names = [&add.name, &add.initial_subscription];
+            let names = names.into_iter().flatten().map(String::len);
+            names.sum::<usize>() + bytes_of_pairs(&add.metadata)
+        }
+        TopicLetter::AddConsumer(add) => {
+            add.subscription.len() + add.name.len() + bytes_of_pairs(&add.metadata)
+        }
         _ => 0,
     }
+}
+
+fn bytes_of_pairs(pairs: &[(String, String)]) -> usize {
+    let texts = pairs.iter().map(|(key, value)| key.len() + value.len());
+    size_of_val(pairs) + texts.sum::<usize>()
 }
 
 impl Parcels {
