@@ -1,74 +1,58 @@
 //! The real clients. What they need is fetched from their registries once and kept under `target/guests`.
 
 use crate::broker::Broker;
+use crate::clients::{self, Played};
+use crate::invited::{GUESTS, Guest, invite, java};
 use crate::place::Place;
 use crate::report::Report;
-use crate::run::{Outcome, collected, is_there, must, once};
+use crate::run::{LONG, Outcome, collected, must};
 use crate::sims;
-use anyhow::{Context, Result};
-use std::path::{Path, PathBuf};
+use anyhow::{Result, ensure};
 use std::process::Command;
 use std::time::Duration;
 
-const LONG: Duration = Duration::from_secs(600);
-const JAVA_VERSION: &str = "4.0.13";
-
-/// A client that can be run.
-struct Guest {
-    name: String,
-    program: PathBuf,
-    before: Vec<String>,
-    script: Vec<String>,
-    own: bool,
-}
-
-/// The guests visit one running broker side by side, then each plays what needs a broker of its own.
-pub fn visit(place: &Place, only: &[String], report: &mut Report) -> Result<()> {
+/// The guests visit one running broker side by side, then each plays what needs a broker of its own. When all came,
+/// what they did must be what docs/clients.md says; with `write` it is written there.
+pub fn visit(place: &Place, only: &[String], write: bool, report: &mut Report) -> Result<()> {
+    for wanted in only {
+        ensure!(
+            GUESTS.contains(&wanted.as_str()),
+            "there is no guest '{wanted}', but {}",
+            GUESTS.join(", ")
+        );
+    }
     sims::build(place)?;
     let mut ready = Vec::new();
-    for name in ["python-new", "python-3.5.0", "java"] {
+    let mut absent = Vec::new();
+    for name in GUESTS {
         if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
+            absent.push(name);
             continue;
         }
-        match prepare(place, name) {
-            Ok(mut guests) => ready.append(&mut guests),
-            Err(why) => report.skip(&format!("guest {name}"), &format!("{why:#}")),
+        match invite(place, name) {
+            Ok(guest) => ready.push(guest),
+            Err(why) => {
+                absent.push(name);
+                report.skip(&format!("guest {name}"), &format!("{why:#}"));
+            }
         }
     }
     let data = place.scratch("guests-data")?;
     let broker = Broker::start(&place.release("hulse"), &data)?;
-    let keys = place.root.join("guests/keys");
     println!("\n== guests at {} and {}", broker.url, broker.http);
-    let outcomes: Vec<(String, Result<Outcome>)> = std::thread::scope(|scope| {
-        let mut running = Vec::new();
-        for guest in &ready {
-            let (place_arguments, keys) = match guest.own {
-                true => (
-                    vec!["--own".into(), place.release("hulse").into_os_string()],
-                    &keys,
-                ),
-                false => (
-                    vec![broker.url.clone().into(), broker.http.clone().into()],
-                    &keys,
-                ),
-            };
-            running.push(scope.spawn(move || {
-                let mut command = Command::new(&guest.program);
-                command
-                    .args(&guest.before)
-                    .args(&guest.script)
-                    .args(place_arguments)
-                    .arg(keys);
-                (guest.name.clone(), collected(&mut command, LONG))
-            }));
+    let mut played = Played::default();
+    let common = [broker.url.clone(), broker.http.clone()];
+    let binary = place.release("hulse").to_string_lossy().into_owned();
+    for (where_to, what) in [
+        (common, ""),
+        (["--own".to_owned(), binary], " (own broker)"),
+    ] {
+        for (name, outcome) in side_by_side(place, &ready, &where_to) {
+            if let Ok(outcome) = &outcome {
+                played.take(name, &outcome.output);
+            }
+            judge(&format!("{name}{what}"), outcome, report);
         }
-        running
-            .into_iter()
-            .filter_map(|thread| thread.join().ok())
-            .collect()
-    });
-    for (name, outcome) in outcomes {
-        judge(&name, outcome, report);
     }
     report.step("docs/status.md tells of this broker", || {
         // The topic that the routes are asked about.
@@ -78,7 +62,39 @@ pub fn visit(place: &Place, only: &[String], report: &mut Report) -> Result<()> 
         crate::status::holds(place, &broker.http)
     });
     report.step("the broker ends well after the guests", || broker.stop());
+    match absent.as_slice() {
+        [] => report.step("docs/clients.md is what the guests did", || {
+            clients::page(place, &played, write)
+        }),
+        _ if only.is_empty() => report.skip(
+            "docs/clients.md is what the guests did",
+            &format!("these did not come: {}", absent.join(", ")),
+        ),
+        _ => {}
+    }
     Ok(())
+}
+
+fn side_by_side(
+    place: &Place,
+    ready: &[Guest],
+    where_to: &[String; 2],
+) -> Vec<(&'static str, Result<Outcome>)> {
+    let keys = place.root.join("guests/keys");
+    std::thread::scope(|scope| {
+        let running: Vec<_> = ready
+            .iter()
+            .map(|guest| {
+                let mut command = Command::new(&guest.program);
+                command.args(&guest.before).args(where_to).arg(&keys);
+                scope.spawn(move || (guest.name, collected(&mut command, LONG)))
+            })
+            .collect();
+        running
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .collect()
+    })
 }
 
 /// Kills under load.
@@ -124,112 +140,4 @@ fn judge(name: &str, outcome: Result<Outcome>, report: &mut Report) {
         }
         Err(problem) => report.fail(name, &format!("{problem:#}")),
     }
-}
-
-fn prepare(place: &Place, name: &str) -> Result<Vec<Guest>> {
-    let both = |program: PathBuf, before: Vec<String>, script: Vec<String>| {
-        [false, true]
-            .into_iter()
-            .map(|own| Guest {
-                name: if own {
-                    format!("{name} (own broker)")
-                } else {
-                    name.to_owned()
-                },
-                program: program.clone(),
-                before: before.clone(),
-                script: script.clone(),
-                own,
-            })
-            .collect()
-    };
-    if name == "java" {
-        let classpath = java(place)?;
-        return Ok(both(
-            "java".into(),
-            vec!["-cp".into(), classpath],
-            vec!["Guest".into()],
-        ));
-    }
-    let python = python(place, name)?;
-    let script = place
-        .root
-        .join("guests/python/guest.py")
-        .to_string_lossy()
-        .into_owned();
-    Ok(both(python, vec![], vec![script]))
-}
-
-/// The Python of a virtual environment with the client in it.
-pub fn python(place: &Place, name: &str) -> Result<PathBuf> {
-    let home = place.guests().join(name);
-    std::fs::create_dir_all(&home)?;
-    let python = home.join("venv/bin/python");
-    once(&home.join("complete"), || {
-        must(
-            Command::new("python3")
-                .args(["-m", "venv"])
-                .arg(home.join("venv")),
-            LONG,
-        )
-        .context("python3 with its venv module is needed for the Python client")?;
-        let package = match name.strip_prefix("python-") {
-            Some("new") | None => "pulsar-client".to_owned(),
-            Some(version) => format!("pulsar-client=={version}"),
-        };
-        must(
-            Command::new(&python).args(["-m", "pip", "install", "--quiet", &package]),
-            LONG,
-        )
-        .with_context(|| format!("{package} could not be installed from the package index"))?;
-        Ok(())
-    })?;
-    Ok(python)
-}
-
-/// The class path of the Java client and our scenarios.
-fn java(place: &Place) -> Result<String> {
-    for program in ["java", "javac", "mvn"] {
-        anyhow::ensure!(
-            is_there(program),
-            "{program} is needed for the Java client and is not on the PATH"
-        );
-    }
-    let home = place.guests().join(format!("java-{JAVA_VERSION}"));
-    std::fs::create_dir_all(&home)?;
-    let jars = home.join("lib");
-    once(&home.join("complete"), || {
-        std::fs::copy(place.root.join("guests/java/pom.xml"), home.join("pom.xml"))?;
-        let mut maven = Command::new("mvn");
-        maven
-            .args(["-B", "-q", "dependency:copy-dependencies"])
-            .current_dir(&home);
-        must(
-            maven.arg(format!("-DoutputDirectory={}", jars.display())),
-            LONG,
-        )
-        .context("the Java client could not be fetched with Maven")?;
-        Ok(())
-    })?;
-    let classes = home.join("classes");
-    let mut compile = Command::new("javac");
-    compile
-        .arg("-cp")
-        .arg(format!("{}/*", jars.display()))
-        .arg("-d")
-        .arg(&classes);
-    must(
-        compile.args(sources(&place.root.join("guests/java/src"))?),
-        LONG,
-    )?;
-    Ok(format!("{}/*:{}", jars.display(), classes.display()))
-}
-
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        files.push(entry?.path());
-    }
-    files.sort();
-    Ok(files)
 }

@@ -5,8 +5,10 @@
 
 mod broker;
 mod check;
+mod clients;
 mod configuration;
 mod guests;
+mod invited;
 mod place;
 mod readme;
 mod report;
@@ -38,9 +40,12 @@ enum Task {
     Test,
     /// The real clients against a running broker.
     Guests {
-        /// Only these: python-new, python-3.5.0, java.
+        /// Only these: python-new, python-3.5.0, java, go, rust, node.
         #[arg(long)]
         only: Vec<String>,
+        /// Writes docs/clients.md from what they did.
+        #[arg(long, conflicts_with = "only")]
+        write: bool,
     },
     /// Kills the broker again and again under the load of the Java client.
     Kills {
@@ -90,7 +95,7 @@ fn run(arguments: Arguments) -> Result<Report> {
     match arguments.task {
         Task::Check => check::all(&place, &mut report),
         Task::Test => tests::all(&place, &mut report)?,
-        Task::Guests { only } => guests::visit(&place, &only, &mut report)?,
+        Task::Guests { only, write } => guests::visit(&place, &only, write, &mut report)?,
         Task::Kills { count, seed } => guests::kills(&place, count, seed, &mut report)?,
         Task::Cuts { count } => sims::cuts(&place, count, &mut report)?,
         Task::Sim { seeds, seed } => sims::city(&place, seeds, seed, &mut report)?,

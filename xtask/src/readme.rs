@@ -6,7 +6,7 @@
 //! `text` must print those lines, in that order (`…` stands for anything).
 
 use crate::broker::Broker;
-use crate::guests;
+use crate::invited;
 use crate::place::Place;
 use crate::report::Report;
 use crate::run::collected;
@@ -24,7 +24,7 @@ struct Block {
 /// Runs the tour.
 pub fn tour(place: &Place, report: &mut Report) -> Result<()> {
     sims::build(place)?;
-    let python = match guests::python(place, "python-new") {
+    let python = match invited::python(place, "python-new") {
         Ok(python) => python,
         Err(why) => {
             report.skip("README tour", &format!("{why:#}"));

@@ -46,12 +46,15 @@ impl Report {
         self.skipped.push(format!("{name}: {why}"));
     }
 
-    /// Keeps the lines `ok NAME` and `FAILED NAME: why` that a guest printed.
+    /// Keeps the lines `ok NAME`, `gap NAME: what the client lacks` and `FAILED NAME: why` that a guest printed. A gap
+    /// is none of ours, so it counts as nothing.
     pub fn take_lines(&mut self, who: &str, output: &str) {
         for line in output.lines() {
             if let Some(name) = line.strip_prefix("ok ") {
                 self.passed += 1;
                 println!("ok {who} {name}");
+            } else if let Some(rest) = line.strip_prefix("gap ") {
+                println!("gap {who} {rest}");
             } else if let Some(rest) = line.strip_prefix("FAILED ") {
                 println!("FAILED {who} {rest}");
                 self.failed.push(format!("{who} {rest}"));

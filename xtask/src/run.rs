@@ -8,6 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// More than any download or build of ours should take.
+pub const LONG: Duration = Duration::from_secs(600);
+
 /// Runs cargo with its output shown; anything but success is an error.
 pub fn cargo_shown(place: &Place, arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     let mut command = Command::new(cargo());

@@ -26,7 +26,7 @@ pub fn all(place: &Place, report: &mut Report) -> Result<()> {
     sims::cuts(place, CUTS, report)?;
     sims::city(place, SEEDS, None, report)?;
     strace::receipts_after_syncs(place, report)?;
-    guests::visit(place, &[], report)?;
+    guests::visit(place, &[], false, report)?;
     guests::kills(place, KILLS, 1, report)?;
     readme::tour(place, report)
 }

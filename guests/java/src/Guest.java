@@ -511,22 +511,22 @@ public final class Guest {
         }
     }
 
-    static final Map<String, Scenario> OWN = Map.of("killWithResend", Guest::killWithResend);
+    static final Map<String, Scenario> OWN = Map.of("kill_with_resend", Guest::killWithResend);
     static final List<Map.Entry<String, Scenario>> VISITS = List.of(
             Map.entry("exclusive", Guest::exclusive),
             Map.entry("shared", Guest::shared),
             Map.entry("failover", Guest::failover),
-            Map.entry("batchesAndPartialAcks", Guest::batchesAndPartialAcks),
+            Map.entry("batches_and_partial_acks", Guest::batchesAndPartialAcks),
             Map.entry("cumulative", Guest::cumulative),
             Map.entry("chunks", Guest::chunks),
             Map.entry("compressions", Guest::compressions),
             Map.entry("encryption", Guest::encryption),
-            Map.entry("negativeAck", Guest::negativeAck),
-            Map.entry("negativeAckOfExclusive", Guest::negativeAckOfExclusive),
-            Map.entry("ackTimeout", Guest::ackTimeout),
-            Map.entry("batchReceiveAndListAcks", Guest::batchReceiveAndListAcks),
-            Map.entry("zeroQueue", Guest::zeroQueue),
-            Map.entry("httpLookup", Guest::httpLookup));
+            Map.entry("negative_ack", Guest::negativeAck),
+            Map.entry("negative_ack_of_exclusive", Guest::negativeAckOfExclusive),
+            Map.entry("ack_timeout", Guest::ackTimeout),
+            Map.entry("batch_receive_and_list_acks", Guest::batchReceiveAndListAcks),
+            Map.entry("zero_queue", Guest::zeroQueue),
+            Map.entry("http_lookup", Guest::httpLookup));
 
     public static void main(String[] arguments) throws Exception {
         if (arguments.length < 3) {
@@ -539,6 +539,7 @@ public final class Guest {
         int failures = 0;
         List<Map.Entry<String, Scenario>> visits = new ArrayList<>(VISITS);
         visits.addAll(Wider.VISITS);
+        visits.addAll(Payloads.VISITS);
         for (Map.Entry<String, Scenario> entry : own ? List.copyOf(OWN.entrySet()) : visits) {
             if (!wanted.isEmpty() && !wanted.contains(entry.getKey())) {
                 continue;

@@ -30,18 +30,18 @@ import org.apache.pulsar.client.api.SubscriptionType;
 /** Scenarios beyond publish, consume and acknowledge: partitions, patterns, readers, seeks, access modes. */
 final class Wider {
     static final List<Map.Entry<String, Guest.Scenario>> VISITS = List.of(
-            Map.entry("partitionsByKey", Wider::partitionsByKey),
+            Map.entry("partitions_by_key", Wider::partitionsByKey),
             Map.entry("pattern", Wider::pattern),
             Map.entry("readers", Wider::readers),
             Map.entry("seek", Wider::seek),
-            Map.entry("seekIntoBatch", Wider::seekIntoBatch),
-            Map.entry("lastMessageId", Wider::lastMessageId),
+            Map.entry("seek_into_batch", Wider::seekIntoBatch),
+            Map.entry("last_message_id", Wider::lastMessageId),
             Map.entry("unsubscribe", Wider::unsubscribe),
-            Map.entry("deadLetters", Wider::deadLetters),
-            Map.entry("retryTopic", Wider::retryTopic),
-            Map.entry("accessModes", Wider::accessModes),
-            Map.entry("waitForExclusive", Wider::waitForExclusive),
-            Map.entry("thousandProducers", Wider::thousandProducers));
+            Map.entry("dead_letters", Wider::deadLetters),
+            Map.entry("retry_topic", Wider::retryTopic),
+            Map.entry("access_modes", Wider::accessModes),
+            Map.entry("wait_for_exclusive", Wider::waitForExclusive),
+            Map.entry("thousand_producers", Wider::thousandProducers));
 
     static final int RECEIVE_SECONDS = Guest.RECEIVE_SECONDS;
 
