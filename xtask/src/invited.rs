@@ -1,13 +1,13 @@
 //! What a guest needs to come: its client, from its registry, and our scenarios for it. Kept under `target/guests`.
 
-use crate::place::Place;
+use crate::place::{Place, cargo};
 use crate::run::{LONG, is_there, must, once};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every guest there is.
-pub const GUESTS: [&str; 4] = ["python-new", "python-3.5.0", "java", "go"];
+pub const GUESTS: [&str; 6] = ["python-new", "python-3.5.0", "java", "go", "rust", "node"];
 
 /// The Java client that comes.
 pub const JAVA_VERSION: &str = "4.0.13";
@@ -35,6 +35,8 @@ pub fn invite(place: &Place, name: &'static str) -> Result<Guest> {
             Ok(guest("java".into(), before))
         }
         "go" => Ok(guest(go(place)?, Vec::new())),
+        "rust" => Ok(guest(rust(place)?, Vec::new())),
+        "node" => Ok(guest("node".into(), vec![node(place)?])),
         _ => {
             let script = place.root.join("guests/python/guest.py");
             let before = vec![script.to_string_lossy().into_owned()];
@@ -135,4 +137,51 @@ fn go(place: &Place) -> Result<PathBuf> {
         .current_dir(place.root.join("guests/go"));
     must(&mut build, LONG).context("the Go client could not be built")?;
     Ok(program)
+}
+
+/// The Rust client with our scenarios, as one program. It is no member of our workspace and has a target folder of its
+/// own, so that nothing the client brings reaches the broker.
+fn rust(place: &Place) -> Result<PathBuf> {
+    let target = place.guests().join("rust");
+    let build = |package: &str, protoc: Option<&Path>| {
+        let mut build = Command::new(cargo());
+        build
+            .args(["build", "--locked", "--package", package])
+            .env("CARGO_TARGET_DIR", &target)
+            .current_dir(place.root.join("guests/rust"));
+        if let Some(protoc) = protoc {
+            build.env("PROTOC", protoc);
+        }
+        must(&mut build, LONG).context("the Rust client could not be built")
+    };
+    build("protoc", None)?;
+    build("guest", Some(&target.join("debug/protoc")))?;
+    Ok(target.join("debug/guest"))
+}
+
+/// The script for Node, beside the client it needs.
+fn node(place: &Place) -> Result<String> {
+    for program in ["node", "npm"] {
+        ensure!(
+            is_there(program),
+            "{program} is needed for the Node client and is not on the PATH"
+        );
+    }
+    let (from, home) = (place.root.join("guests/node"), place.guests().join("node"));
+    std::fs::create_dir_all(&home)?;
+    let lock = std::fs::read_to_string(from.join("package-lock.json"))?;
+    let done = home.join("complete");
+    if std::fs::read_to_string(&done).ok().as_ref() != Some(&lock) {
+        for file in ["package.json", "package-lock.json"] {
+            std::fs::copy(from.join(file), home.join(file))?;
+        }
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+            .current_dir(&home);
+        must(&mut npm, LONG).context("the Node client could not be installed with npm")?;
+        std::fs::write(&done, lock)?;
+    }
+    let script = home.join("guest.js");
+    std::fs::copy(from.join("guest.js"), &script)?;
+    Ok(script.to_string_lossy().into_owned())
 }
