@@ -224,6 +224,10 @@ fn refuse_at_shutdown(to: ToTopic, effects: &mut Vec<DeskEffect>) {
             request_id,
             is_blank: Err(refusal()),
         },
+        TopicLetter::DoTask { request_id, .. } => SessionLetter::TaskDone {
+            request_id,
+            result: Err(refusal()),
+        },
         TopicLetter::AddProducer(add) => SessionLetter::ProducerRefused {
             request_id: add.request_id,
             producer_id: add.producer_id,

@@ -10,6 +10,7 @@
 pub mod log;
 pub mod refusal;
 pub mod schema;
+pub mod task;
 pub mod to_directory;
 pub mod to_session;
 pub mod to_topic;
@@ -17,6 +18,7 @@ pub mod to_topic;
 pub use log::{LogError, LogReply, LogRequest, SavedCursor, StoredEntry};
 pub use refusal::{Refusal, RefusalCode};
 pub use schema::{SchemaAsk, SchemaFound, SchemaText, schema_home};
+pub use task::{Expiry, TaskResult, TopicTask, Which};
 pub use to_directory::TopicsQuestion;
 pub use to_session::{ConsumerReport, Delivery, SessionLetter, ToSession};
 pub use to_topic::{

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use vocabulary::{Domain, NameError, TopicName};
 
 /// A schema as clients bring it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaText {
     /// Number of its type in the protocol's `Schema.Type`.
     pub kind: i32,
@@ -32,6 +32,13 @@ pub enum SchemaAsk {
     Get {
         /// `None`: the newest.
         version: Option<i64>,
+    },
+    /// All versions that count, oldest first. Answer: `Schemas`.
+    All,
+    /// Nothing of what there is counts any more. Answer: the version that says so, without a definition.
+    Delete {
+        /// Instead of saying so, forget all of it; there is no version then.
+        forget: bool,
     },
 }
 

@@ -1,6 +1,6 @@
 //! What a topic tells a session.
 
-use crate::{Refusal, SchemaFound, SubscriptionType};
+use crate::{Refusal, SchemaFound, SubscriptionType, TaskResult};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use vocabulary::{
@@ -48,10 +48,24 @@ pub enum SessionLetter {
         /// The version asked for, or the one that an equal schema has.
         result: Result<Option<SchemaFound>, Refusal>,
     },
+    /// All versions of a topic's schema that count, oldest first.
+    Schemas {
+        /// Echoed.
+        request_id: RequestId,
+        /// Empty: there is none.
+        result: Result<Vec<SchemaFound>, Refusal>,
+    },
     /// The topic is gone, with all that it held.
     TopicDeleted {
         /// Echoed.
         request_id: RequestId,
+    },
+    /// A [`crate::TopicTask`] was done, or refused.
+    TaskDone {
+        /// Echoed.
+        request_id: RequestId,
+        /// What came of it.
+        result: Result<TaskResult, Refusal>,
     },
     /// The producer is in (or, with `ready` false, waits to be).
     ProducerReady {

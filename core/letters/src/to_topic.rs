@@ -1,6 +1,6 @@
 //! What a session tells a topic.
 
-use crate::SchemaAsk;
+use crate::{SchemaAsk, TopicTask};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use vocabulary::{AckSet, ConsumerId, Position, ProducerId, RequestId, SessionId, TopicName};
@@ -49,6 +49,13 @@ pub enum TopicLetter {
         request_id: RequestId,
         /// Also if it has producers or consumers.
         force: bool,
+    },
+    /// Somebody who looks after the topic wants something done. Answer: `TaskDone`, where the task's text says nothing else.
+    DoTask {
+        /// Echoed.
+        request_id: RequestId,
+        /// What.
+        task: Box<TopicTask>,
     },
     /// PRODUCER came. Answer: `ProducerReady` or `ProducerRefused`.
     AddProducer(Box<AddProducer>),

@@ -44,6 +44,13 @@ pub(crate) struct CursorKeeper {
     wishes: VecDeque<Wish>,
 }
 
+impl CursorKeeper {
+    /// The cursor ledger that the node names.
+    pub(crate) fn home(&self) -> Option<i64> {
+        self.home
+    }
+}
+
 /// What a topic wants of a cursor.
 #[derive(Clone, Debug)]
 pub(crate) enum Wish {

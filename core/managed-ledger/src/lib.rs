@@ -27,7 +27,7 @@ pub mod settings;
 pub mod storage;
 mod turn;
 
-pub use machine::{Counts, Input, ManagedLedger};
+pub use machine::{Counts, Input, LedgerDetails, LogDetails, ManagedLedger};
 pub use reading::Run;
 pub use settings::Settings;
 pub use storage::{Answer, Call, Fault, Tag};

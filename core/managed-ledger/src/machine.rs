@@ -113,6 +113,30 @@ pub struct Counts {
     pub trims: u64,
 }
 
+/// A log seen closely.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogDetails {
+    /// In order.
+    pub ledgers: Vec<LedgerDetails>,
+    /// Where the records of each cursor lie, if it has a ledger of its own.
+    pub cursor_ledgers: Vec<(String, i64)>,
+    /// The version of the node of the list.
+    pub version: i64,
+}
+
+/// A ledger of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerDetails {
+    /// Its id.
+    pub ledger: i64,
+    /// Entries that are confirmed.
+    pub entries: u64,
+    /// Sum of their bytes.
+    pub bytes: u64,
+    /// It takes entries.
+    pub is_open: bool,
+}
+
 impl ManagedLedger {
     /// Begins to open the log of a topic; creates it if `create` and its namespace exists. Ends in
     /// the reply `Opened` or `OpenFailed`.
@@ -184,6 +208,32 @@ impl ManagedLedger {
     #[must_use]
     pub fn has_open_ledger(&self) -> bool {
         self.current.is_some()
+    }
+
+    /// What is known of its ledgers and cursors.
+    #[must_use]
+    pub fn details(&self) -> LogDetails {
+        let ledgers = self.list.ledgers.iter().map(|listed| {
+            let open = self.current.as_ref().filter(|open| open.ledger == listed.ledger);
+            let (entries, bytes) = match open.map(CurrentLedger::confirmed) {
+                Some((last, bytes)) => (last.saturating_add(1).unsigned_abs(), bytes),
+                None => (listed.entries.max(0).unsigned_abs(), listed.size.max(0).unsigned_abs()),
+            };
+            LedgerDetails {
+                ledger: listed.ledger,
+                entries,
+                bytes,
+                is_open: open.is_some(),
+            }
+        });
+        let cursors = self.cursors.iter();
+        LogDetails {
+            ledgers: ledgers.collect(),
+            cursor_ledgers: cursors
+                .filter_map(|(name, keeper)| Some((name.to_string(), keeper.home()?)))
+                .collect(),
+            version: self.version,
+        }
     }
 
     /// The first run of confirmed entries at or after `from` and not after `until`.

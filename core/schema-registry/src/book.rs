@@ -8,7 +8,7 @@ use crate::forms::{Locator, Place, Stored};
 use crate::kinds::kind_name;
 use crate::registry::Turn;
 use bytes::Bytes;
-use letters::{Refusal, RefusalCode, SchemaAsk, SchemaText};
+use letters::{Refusal, RefusalCode, SchemaAsk, SchemaFound, SchemaText};
 use managed_ledger::{Answer, Call, Fault};
 use std::collections::VecDeque;
 use vocabulary::{RequestId, SessionId};
@@ -51,6 +51,8 @@ enum Step {
     Sealing(i64),
     /// Naming it in the locator.
     Listing(Place, Stored),
+    /// Everything goes.
+    Forgetting,
     Done,
 }
 
@@ -108,13 +110,21 @@ impl Book {
                 Ok(version) => {
                     self.tries = 0;
                     self.node_version = Some(version);
+                    let version = place.version;
                     self.locator.places.push(place);
                     self.stored.push(stored);
+                    self.deleted(version, turn);
                     self.decide(turn);
                 }
                 // Somebody else was faster, or it is not known whether it happened: read again and decide again.
                 Err(fault) => {
                     self.unsure = Some(place.ledger);
+                    self.again_or_fail(RefusalCode::MetadataError, &fault, turn, Book::locate);
+                }
+            },
+            (Step::Forgetting, Answer::NodeDeleted { result, .. }) => match result {
+                Ok(()) => self.forgotten(turn),
+                Err(fault) => {
                     self.again_or_fail(RefusalCode::MetadataError, &fault, turn, Book::locate);
                 }
             },
@@ -197,6 +207,23 @@ impl Book {
         while let Some(question) = self.waiting.pop_front() {
             let result = match &question.ask {
                 SchemaAsk::Get { version } => Ok(self.get(*version)),
+                SchemaAsk::All => {
+                    let all = self.live().filter_map(|(version, stored)| stored.found(version));
+                    let all = all.collect();
+                    turn.answer_all(&question, all);
+                    continue;
+                }
+                SchemaAsk::Delete { forget: false } => {
+                    self.waiting.push_front(question);
+                    return self.create(turn);
+                }
+                SchemaAsk::Delete { forget: true } => match self.node_version {
+                    None => Ok(None),
+                    Some(expect) => {
+                        self.waiting.push_front(question);
+                        return self.forget(expect, turn);
+                    }
+                },
                 SchemaAsk::Put {
                     schema,
                     may_register,
@@ -228,7 +255,7 @@ impl Book {
             .skip(deleted.map_or(0, |at| at + 1))
     }
 
-    fn get(&self, version: Option<i64>) -> Option<letters::SchemaFound> {
+    fn get(&self, version: Option<i64>) -> Option<SchemaFound> {
         let mut live = self.live();
         let (version, stored) = match version {
             None => live.next_back()?,
@@ -276,11 +303,45 @@ impl Book {
         turn.call(&self.id, |tag| Call::CreateLedger { tag, custom });
     }
 
-    /// The schema that the first who waits wants to be stored.
-    fn wanted(&self) -> Option<&SchemaText> {
+    /// Who waits first for a version that says that nothing counts hears that it is there.
+    fn deleted(&mut self, version: i64, turn: &mut Turn<'_>) {
+        let waits = |question: &mut Question| matches!(question.ask, SchemaAsk::Delete { .. });
+        if let Some(question) = self.waiting.pop_front_if(waits) {
+            let found = SchemaFound {
+                version,
+                schema: SchemaText::default(),
+                stored_ms: i64::try_from(turn.now.wall.0).unwrap_or(i64::MAX),
+            };
+            turn.answer(&question, Ok(Some(found)));
+        }
+    }
+
+    fn forget(&mut self, expect: i64, turn: &mut Turn<'_>) {
+        self.step = Step::Forgetting;
+        let path = self.path();
+        turn.call(&self.id, |tag| Call::DeleteNode { tag, path, expect });
+    }
+
+    /// The locator is gone; then nothing names the ledgers.
+    fn forgotten(&mut self, turn: &mut Turn<'_>) {
+        self.tries = 0;
+        self.node_version = None;
+        self.stored.clear();
+        for place in std::mem::take(&mut self.locator.places) {
+            turn.sweep(place.ledger);
+        }
+        if let Some(question) = self.waiting.pop_front() {
+            turn.answer(&question, Ok(None));
+        }
+        self.decide(turn);
+    }
+
+    /// What the first who waits wants to be stored: a schema, or that there is none (`None`).
+    fn wanted(&self) -> Option<Option<&SchemaText>> {
         match &self.waiting.front()?.ask {
-            SchemaAsk::Put { schema, .. } => Some(schema),
-            SchemaAsk::Get { .. } => None,
+            SchemaAsk::Put { schema, .. } => Some(Some(schema)),
+            SchemaAsk::Delete { .. } => Some(None),
+            SchemaAsk::Get { .. } | SchemaAsk::All => None,
         }
     }
 
@@ -314,14 +375,14 @@ impl Book {
     }
 
     fn list(&mut self, ledger: i64, turn: &mut Turn<'_>) {
-        let Some(schema) = self.wanted().cloned() else {
+        let Some(schema) = self.wanted().map(Option::<&SchemaText>::cloned) else {
             return self.decide(turn);
         };
-        let place = Place::of(self.locator.next_version(), ledger, &schema);
+        let hashed = schema.clone().unwrap_or_default();
+        let place = Place::of(self.locator.next_version(), ledger, &hashed);
         let mut locator = self.locator.clone();
         locator.places.push(place.clone());
         let stored_ms = i64::try_from(turn.now.wall.0).unwrap_or(i64::MAX);
-        let schema = Some(schema);
         self.step = Step::Listing(place, Stored { schema, stored_ms });
         let (path, value, expect) = (self.path(), locator.encode(), self.node_version);
         turn.call(&self.id, |tag| Call::PutNode {

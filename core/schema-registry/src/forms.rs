@@ -200,9 +200,11 @@ impl Stored {
         })
     }
 
-    /// The entry of a new version, as Pulsar writes it.
+    /// The entry of a new version, as Pulsar writes it; `None`: one that says that all before it are deleted.
     #[must_use]
-    pub fn encode(id: &str, schema: &SchemaText, now_ms: u64, before: &Locator) -> Bytes {
+    pub fn encode(id: &str, schema: Option<&SchemaText>, now_ms: u64, before: &Locator) -> Bytes {
+        let deleted = schema.is_none();
+        let schema = &schema.cloned().unwrap_or_default();
         let pairs = schema.properties.iter();
         let info = SchemaInfo {
             schema_id: Some(id.to_owned()),
@@ -210,7 +212,7 @@ impl Stored {
             kind: Some(schema.kind.saturating_add(1)),
             schema: Some(schema.data.clone()),
             timestamp: Some(i64::try_from(now_ms).unwrap_or(i64::MAX)),
-            deleted: Some(false),
+            deleted: Some(deleted),
             props: pairs
                 .map(|(key, value)| KeyValuePair {
                     key: Some(key.clone()),

@@ -24,6 +24,15 @@ pub enum Effect {
         /// The version asked for or given; `None`: there is none.
         result: Result<Option<SchemaFound>, Refusal>,
     },
+    /// Answer a session that asked for all versions.
+    AnswerAll {
+        /// Which.
+        session: SessionId,
+        /// Echoed.
+        request_id: RequestId,
+        /// Oldest first.
+        result: Result<Vec<SchemaFound>, Refusal>,
+    },
 }
 
 /// The machine.
@@ -92,10 +101,26 @@ impl Turn<'_> {
     }
 
     pub fn answer(&mut self, question: &Question, result: Result<Option<SchemaFound>, Refusal>) {
-        self.effects.push(Effect::Answer {
+        let (session, request_id) = (question.session, question.request_id);
+        self.effects.push(match (&question.ask, result) {
+            (SchemaAsk::All, Err(refusal)) => Effect::AnswerAll {
+                session,
+                request_id,
+                result: Err(refusal),
+            },
+            (_, result) => Effect::Answer {
+                session,
+                request_id,
+                result,
+            },
+        });
+    }
+
+    pub fn answer_all(&mut self, question: &Question, all: Vec<SchemaFound>) {
+        self.effects.push(Effect::AnswerAll {
             session: question.session,
             request_id: question.request_id,
-            result,
+            result: Ok(all),
         });
     }
 }

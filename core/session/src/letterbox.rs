@@ -144,8 +144,10 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, letter: SessionLe
         SessionLetter::TopicsListed { request_id, result } => {
             topics_of_namespace::listed(session, turn, request_id, result);
         }
-        // No session deletes topics.
-        SessionLetter::TopicDeleted { .. } => session.counters.letters_dropped += 1,
+        // No session deletes topics or looks after them.
+        SessionLetter::TopicDeleted { .. }
+        | SessionLetter::TaskDone { .. }
+        | SessionLetter::Schemas { .. } => session.counters.letters_dropped += 1,
         SessionLetter::AreYouThere { topic, token } => ping::asked_for(session, turn, topic, token),
     }
 }

@@ -223,14 +223,24 @@ impl Topic {
         position: InitialPosition,
         turn: &mut Turn<'_>,
     ) -> bool {
-        if self.has_too_many_subscriptions() {
-            return false;
-        }
         let mark = match position {
             InitialPosition::Latest => self.extent.end(),
             InitialPosition::Earliest => self.extent.start(),
         };
-        let cursor = Cursor::at(mark);
+        self.create_subscription_at(name, Cursor::at(mark), turn)
+    }
+
+    /// Begins to make a subscription that has acknowledged what this cursor says; false if there are too many.
+    pub(crate) fn create_subscription_at(
+        &mut self,
+        name: &str,
+        cursor: Cursor,
+        turn: &mut Turn<'_>,
+    ) -> bool {
+        if self.has_too_many_subscriptions() {
+            return false;
+        }
+        let mark = cursor.mark();
         let ticket = turn.ticket();
         turn.ask(LogRequest::CreateCursor {
             ticket,

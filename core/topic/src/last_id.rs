@@ -2,6 +2,7 @@
 //! entries that cannot be read: who waits for one of those would wait for ever.
 
 use crate::Topic;
+use crate::tasks::NO_CONSUMER;
 use crate::turn::{Asker, Quest, Turn};
 use letters::{LogError, LogRequest, RefusalCode, SessionLetter, StoredEntry};
 use pulsar_wire::entry::EntryHeaders;
@@ -174,8 +175,10 @@ impl Topic {
             .consumers
             .get(&asker.seat)
             .and_then(|name| self.subscriptions.get(name));
-        let Some(subscription) = subscription else {
-            return asker.refuse_unknown(turn);
+        let mark = match subscription {
+            Some(subscription) => subscription.cursor.mark(),
+            None if consumer_id == NO_CONSUMER => Position::EARLIEST,
+            None => return asker.refuse_unknown(turn),
         };
         // What was found may have been trimmed since; then nothing is left before it either.
         let message = message.filter(|found| self.extent.contains(found.position));
@@ -187,7 +190,7 @@ impl Topic {
                 position: message.map_or(Position::EARLIEST, |found| found.position),
                 batch_index: message.and_then(|found| found.batch_index),
                 // Before the first entry there is no such thing as "nothing yet": a mark of (-1, -1) would not be said.
-                mark: subscription.cursor.mark().max(self.extent.start()),
+                mark: mark.max(self.extent.start()),
             },
         );
     }

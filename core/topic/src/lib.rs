@@ -23,16 +23,19 @@ mod redeliver;
 mod saving;
 mod seek;
 mod subscription;
+mod tasks;
 mod time_search;
 mod unsubscribe;
 
 mod check;
+mod details;
 mod reports;
 mod stats;
 
 mod settings;
 mod turn;
 
+pub use details::{SubscriptionDetails, TopicDetails};
 pub use settings::{NameSource, TopicSettings};
 pub use stats::{ConsumerStats, ProducerStats, SubscriptionStats, TopicStats};
 pub use topic::{Topic, TopicEffect, TopicInput};

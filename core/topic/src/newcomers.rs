@@ -2,7 +2,7 @@
 
 use crate::Topic;
 use crate::turn::{Seat, Turn, refusal};
-use letters::{AddConsumer, AddProducer, RefusalCode, SessionLetter};
+use letters::{AddConsumer, AddProducer, RefusalCode, SessionLetter, TopicTask};
 use std::collections::BTreeMap;
 use vocabulary::{RequestId, SessionId};
 
@@ -23,6 +23,11 @@ pub(crate) enum Wish {
     Open {
         request_id: RequestId,
         may_create: bool,
+    },
+    /// Something done to the topic.
+    Task {
+        request_id: RequestId,
+        task: Box<TopicTask>,
     },
 }
 
@@ -51,14 +56,14 @@ impl Newcomer {
     fn producer_seat(&self) -> Option<Seat> {
         match &self.wish {
             Wish::Producer(add) => Some((self.session, add.producer_id)),
-            Wish::Consumer(_) | Wish::Open { .. } => None,
+            Wish::Consumer(_) | Wish::Open { .. } | Wish::Task { .. } => None,
         }
     }
 
     fn consumer_seat(&self) -> Option<Seat> {
         match &self.wish {
             Wish::Consumer(add) => Some((self.session, add.consumer_id)),
-            Wish::Producer(_) | Wish::Open { .. } => None,
+            Wish::Producer(_) | Wish::Open { .. } | Wish::Task { .. } => None,
         }
     }
 
@@ -80,6 +85,7 @@ impl Newcomer {
             Wish::Producer(_) => true,
             Wish::Consumer(add) => add.force_topic_creation,
             Wish::Open { may_create, .. } => *may_create,
+            Wish::Task { task, .. } => matches!(**task, TopicTask::Subscribe { .. }),
         }
     }
 
@@ -100,6 +106,10 @@ impl Newcomer {
             Wish::Open { request_id, .. } => SessionLetter::Prepared {
                 request_id,
                 is_blank: Err(refusal),
+            },
+            Wish::Task { request_id, .. } => SessionLetter::TaskDone {
+                request_id,
+                result: Err(refusal),
             },
         };
         turn.tell(self.session, letter);
@@ -292,6 +302,9 @@ impl Topic {
             Wish::Producer(add) => self.admit_producer(newcomer.session, add, alive, turn),
             Wish::Consumer(add) => self.admit_consumer(newcomer.session, add, alive, turn),
             Wish::Open { request_id, .. } => self.prepared(newcomer.session, request_id, turn),
+            Wish::Task { request_id, task } => {
+                self.do_task(newcomer.session, request_id, task, turn);
+            }
         }
     }
 

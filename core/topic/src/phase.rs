@@ -27,7 +27,7 @@ pub(crate) enum Phase {
 impl Topic {
     /// Whether somebody new can be admitted now. A topic that was about to sleep stays awake.
     pub(crate) fn is_open_to(&mut self, turn: &mut Turn<'_>) -> bool {
-        if self.phase == Phase::Draining && !self.shutting_down {
+        if self.phase == Phase::Draining && !self.shutting_down && self.unloading.is_empty() {
             self.phase = Phase::Ready;
             for subscription in self.subscriptions.values_mut() {
                 subscription.saving.flush(false);
@@ -272,6 +272,7 @@ impl Topic {
             && self.consumers.is_empty()
             && self.newcomers.is_empty()
             && self.finds.is_empty()
+            && turn.errands.quests.is_empty()
             && self.producers.appending.is_empty();
         self.idle_since = match (idle, self.idle_since) {
             (true, None) => Some(turn.now.moment),
@@ -292,7 +293,7 @@ impl Topic {
     }
 
     /// Saves what is unsaved; the log is closed when that is done.
-    fn drain(&mut self, turn: &mut Turn<'_>) {
+    pub(crate) fn drain(&mut self, turn: &mut Turn<'_>) {
         self.phase = Phase::Draining;
         for subscription in self.subscriptions.values_mut() {
             subscription.saving.flush(true);
@@ -387,6 +388,8 @@ impl Topic {
             }
         }
         self.last_ids.give_up(reason, turn);
+        Topic::give_up_quests(reason, turn);
+        self.unloaded(turn);
         self.subscriptions.clear();
         self.timers.clear();
         self.producers.appending.clear();

@@ -71,6 +71,8 @@ pub struct Topic {
     /// The topic is being deleted.
     pub(crate) ending: Option<Ending>,
     pub(crate) last_ids: LastIds,
+    /// Who waits for the log to be closed.
+    pub(crate) unloading: Vec<Asker>,
     pub(crate) errands: Errands,
     /// Answers to these and older tickets are of a log that was lost.
     pub(crate) ignored_tickets: u64,
@@ -112,6 +114,7 @@ impl Topic {
             finds: BTreeMap::new(),
             ending: None,
             last_ids: LastIds::default(),
+            unloading: Vec::new(),
             errands: Errands::from(ticket_base),
             ignored_tickets: ticket_base,
             timers: BTreeSet::new(),
@@ -183,6 +186,9 @@ impl Topic {
             TopicLetter::Schema { .. } => {}
             TopicLetter::DeleteTopic { request_id, force } => {
                 self.delete(session, request_id, force, turn);
+            }
+            TopicLetter::DoTask { request_id, task } => {
+                self.do_task(session, request_id, task, turn);
             }
             TopicLetter::AddProducer(add) => self.add_producer(session, add, turn),
             TopicLetter::Publish(publish) => self.publish(session, publish, turn),
@@ -275,6 +281,8 @@ impl Topic {
                 match turn.errands.quests.remove(&ticket) {
                     Some(Quest::Time(name)) => return self.searched(&name, ticket, result, turn),
                     Some(Quest::LastId) => return self.last_entries_read(ticket, result, turn),
+                    Some(Quest::Date(dating)) => return self.dated(dating, result, turn),
+                    Some(Quest::Entry(asker)) => return Topic::entry_read(asker, result, turn),
                     None => {}
                 }
                 // An answer that nobody waits for is of a log that was lost.
@@ -339,6 +347,16 @@ impl Topic {
         subscription.settle(&view, turn);
         note_timer(&mut self.timers, subscription);
         Some(result)
+    }
+
+    /// What subscriptions may know of the topic.
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            topic: &self.name,
+            settings: &self.settings,
+            extent: &self.extent,
+            max_read_position: self.max_read_position,
+        }
     }
 
     /// Something happened that may concern all subscriptions.

@@ -1,6 +1,7 @@
 //! One input being handled: the time, the list of effects, and the next ticket.
 
 use crate::TopicEffect;
+use crate::tasks::Dating;
 use letters::{LogRequest, Refusal, RefusalCode, SessionLetter, ToSession};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,12 +21,16 @@ pub(crate) struct Errands {
 }
 
 /// What a read looks for.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Quest {
     /// Where a time begins, for this subscription's seek.
     Time(Arc<str>),
     /// The last message.
     LastId,
+    /// Where a time begins, for a task.
+    Date(Box<Dating>),
+    /// One entry, for a task.
+    Entry(Asker),
 }
 
 /// A consumer that waits for the answer to a request.

@@ -20,17 +20,47 @@ impl Topic {
         let Some(name) = self.consumers.get(&asker.seat).cloned() else {
             return asker.refuse_unknown(turn);
         };
-        let Some(found) = self.subscriptions.get_mut(&name) else {
+        self.unsubscribe_from(asker, &name, force, 1, turn);
+    }
+
+    /// A task ends a subscription: one with consumers only with `force`, which throws them out.
+    pub(crate) fn unsubscribe_for(
+        &mut self,
+        asker: Asker,
+        name: &str,
+        force: bool,
+        turn: &mut Turn<'_>,
+    ) {
+        let found = self.subscriptions.get(name);
+        let Some(name) = found.map(|found| found.name.clone()) else {
             return;
         };
-        if found.deletion.is_some() || (found.consumers.len() > 1 && !force) {
+        if !force && found.is_some_and(|found| !found.consumers.is_empty()) {
+            let text = "Subscription has active connected consumers";
+            return asker.refuse(RefusalCode::ConsumerBusy, text, turn);
+        }
+        self.unsubscribe_from(asker, &name, force, 0, turn);
+    }
+
+    fn unsubscribe_from(
+        &mut self,
+        asker: Asker,
+        name: &Arc<str>,
+        force: bool,
+        consumers_max: usize,
+        turn: &mut Turn<'_>,
+    ) {
+        let Some(found) = self.subscriptions.get_mut(name) else {
+            return;
+        };
+        if found.deletion.is_some() || (found.consumers.len() > consumers_max && !force) {
             let text = "Unconnected or shared consumer attempting to unsubscribe";
             return asker.refuse(RefusalCode::MetadataError, text, turn);
         }
         if !found.cursor.is_durable() {
-            return self.end_subscription(&name, asker, turn);
+            return self.end_subscription(name, asker, turn);
         }
-        self.with(&name, turn, |subscription, _, _| {
+        self.with(name, turn, |subscription, _, _| {
             subscription.deletion = Some(Deletion {
                 asker,
                 ticket: None,

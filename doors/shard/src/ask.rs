@@ -2,7 +2,8 @@
 
 use crate::{Shard, ShardOutputs, Work};
 use desk::DeskInput;
-use topic::TopicStats;
+use managed_ledger::LogDetails;
+use topic::{TopicDetails, TopicStats};
 use topic_log::Stats as TopicLogStats;
 use vocabulary::{Now, TopicName};
 
@@ -35,8 +36,19 @@ pub enum ShardAnswer {
     /// To `Topic`; `None` if it is not in memory.
     Topic {
         id: u64,
-        figures: Option<TopicFigures>,
+        figures: Option<Box<CloseFigures>>,
     },
+}
+
+/// One topic's figures, seen closely.
+#[derive(Clone, Debug)]
+pub struct CloseFigures {
+    /// What its own room counts.
+    pub stats: TopicStats,
+    /// More of that.
+    pub details: TopicDetails,
+    /// What its log knows.
+    pub log: LogDetails,
 }
 
 /// One topic's figures.
@@ -75,9 +87,12 @@ impl Shard {
                 });
             }
             ShardAsk::Topic { id, topic } => {
-                let figures = self.desk.topic(&topic).map(|found| TopicFigures {
-                    topic: topic.clone(),
-                    stats: found.stats(),
+                let figures = self.desk.topic(&topic).map(|found| {
+                    Box::new(CloseFigures {
+                        stats: found.stats(),
+                        details: found.details(),
+                        log: self.logs.details(&topic).unwrap_or_default(),
+                    })
                 });
                 outputs.answers.push(ShardAnswer::Topic { id, figures });
             }

@@ -12,7 +12,7 @@
 mod ask;
 mod schemas;
 
-pub use ask::{ShardAnswer, ShardAsk, TopicFigures};
+pub use ask::{CloseFigures, ShardAnswer, ShardAsk, TopicFigures};
 
 use bookie::local::{LocalEffect, LocalLedgerStore};
 use bookie::{BookieReply, BookieRequest};

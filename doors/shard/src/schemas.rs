@@ -91,6 +91,14 @@ impl Shard {
                     let letter = SessionLetter::Schema { request_id, result };
                     outputs.letters.push(ToSession { session, letter });
                 }
+                Effect::AnswerAll {
+                    session,
+                    request_id,
+                    result,
+                } => {
+                    let letter = SessionLetter::Schemas { request_id, result };
+                    outputs.letters.push(ToSession { session, letter });
+                }
             }
         }
     }

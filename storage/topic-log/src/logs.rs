@@ -186,6 +186,13 @@ impl TopicLogs {
         stats
     }
 
+    /// What is known of the ledgers and cursors of a log that is open.
+    #[must_use]
+    pub fn details(&self, topic: &TopicName) -> Option<managed_ledger::LogDetails> {
+        let log = self.logs.get(self.numbers.get(topic)?)?;
+        Some(log.machine.details())
+    }
+
     fn find(&mut self, topic: &TopicName, ticket: Ticket, effects: &mut Vec<Effect>) {
         let number = self.next_find;
         self.next_find = (number + 1) & (u32::MAX >> 2);

@@ -49,7 +49,8 @@ impl Topic {
             },
             other @ (TopicLetter::Prepare { .. }
             | TopicLetter::Schema { .. }
-            | TopicLetter::DeleteTopic { .. }) => {
+            | TopicLetter::DeleteTopic { .. }
+            | TopicLetter::DoTask { .. }) => {
                 panic!("this client never asks for it: {other:?}")
             }
             TopicLetter::AddProducer(add) => {

@@ -66,6 +66,11 @@ impl Chunks {
         self.parked.remove(&position);
     }
 
+    /// Everything up to here was acknowledged.
+    pub fn acked_to(&mut self, mark: Position) {
+        self.parked.retain(|position, _| *position > mark);
+    }
+
     pub fn is_parked(&self, position: Position) -> bool {
         self.parked.contains_key(&position)
     }

@@ -71,6 +71,12 @@ impl Replay {
         self.counts.remove(&position);
     }
 
+    /// Everything up to here was acknowledged.
+    pub fn acked_to(&mut self, mark: Position) {
+        self.waiting.retain(|position, _| *position > mark);
+        self.counts.retain(|position, _| *position > mark);
+    }
+
     /// Nothing is to be delivered again; the counts stay, since the same entries will come in order.
     pub fn clear_positions(&mut self) {
         self.waiting.clear();
