@@ -22,7 +22,7 @@ mod table;
 pub use check::{Checked, check};
 pub use error::ConfigErrors;
 pub use layers::{Given, Origin};
-pub use listing::{Extent, as_json, as_text, rows};
+pub use listing::{Extent, as_json, as_text, rows, values};
 
 #[cfg(test)]
 mod check_tests;

@@ -6,14 +6,11 @@ mod exit;
 mod standalone;
 
 mod consume;
-mod decompress;
 mod link;
 mod produce;
 mod record;
 mod show;
 
-#[cfg(test)]
-mod decompress_tests;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! A message as lines for the terminal.
 
-use crate::decompress::{DecompressError, decompress};
+use compression::{DecompressError, decompress};
 use bytes::Bytes;
 use client_session::Received;
 use pulsar_wire::batch::BatchWalk;

@@ -1,6 +1,6 @@
 //! `hulse standalone`: everything in one process, until a signal comes.
 
-use crate::config::{Checked, check};
+use crate::config::{Checked, check, values};
 use crate::{ConfigurationArguments, configuration, exit};
 use broker::{Broker, BrokerSettings, Stopped};
 use std::io::Write;
@@ -25,11 +25,15 @@ const FILE_SIZE_SIGNAL: i32 = 25;
 /// Runs until a signal comes or something happens that the process must not survive.
 pub fn run(arguments: &ConfigurationArguments) -> ExitCode {
     let began = Instant::now();
-    let Checked { settings, notices } =
-        match configuration::given(arguments).and_then(|given| check(&given)) {
-            Ok(checked) => checked,
-            Err(error) => return exit::with(exit::USAGE, &error),
-        };
+    let checked = configuration::given(arguments).and_then(|given| {
+        let mut checked = check(&given)?;
+        checked.settings.configuration = values(&given);
+        Ok(checked)
+    });
+    let Checked { settings, notices } = match checked {
+        Ok(checked) => checked,
+        Err(error) => return exit::with(exit::USAGE, &error),
+    };
     for notice in notices {
         tracing::warn!("{notice}");
     }

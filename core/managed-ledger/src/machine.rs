@@ -214,10 +214,16 @@ impl ManagedLedger {
     #[must_use]
     pub fn details(&self) -> LogDetails {
         let ledgers = self.list.ledgers.iter().map(|listed| {
-            let open = self.current.as_ref().filter(|open| open.ledger == listed.ledger);
+            let open = self
+                .current
+                .as_ref()
+                .filter(|open| open.ledger == listed.ledger);
             let (entries, bytes) = match open.map(CurrentLedger::confirmed) {
                 Some((last, bytes)) => (last.saturating_add(1).unsigned_abs(), bytes),
-                None => (listed.entries.max(0).unsigned_abs(), listed.size.max(0).unsigned_abs()),
+                None => (
+                    listed.entries.max(0).unsigned_abs(),
+                    listed.size.max(0).unsigned_abs(),
+                ),
             };
             LedgerDetails {
                 ledger: listed.ledger,

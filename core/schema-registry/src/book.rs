@@ -208,7 +208,9 @@ impl Book {
             let result = match &question.ask {
                 SchemaAsk::Get { version } => Ok(self.get(*version)),
                 SchemaAsk::All => {
-                    let all = self.live().filter_map(|(version, stored)| stored.found(version));
+                    let all = self
+                        .live()
+                        .filter_map(|(version, stored)| stored.found(version));
                     let all = all.collect();
                     turn.answer_all(&question, all);
                     continue;

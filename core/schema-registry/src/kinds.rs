@@ -47,6 +47,13 @@ pub fn kind_name(kind: i32) -> &'static str {
     }
 }
 
+/// A type by its name; `None`: there is none of that name, or topics cannot have it.
+#[must_use]
+pub fn kind_of(name: &str) -> Option<i32> {
+    let at = NAMES.iter().position(|known| *known == name)?;
+    i32::try_from(at).ok().filter(|kind| *kind != NONE)
+}
+
 /// Its definition is an Avro schema in JSON.
 pub(crate) fn is_avro(kind: i32) -> bool {
     matches!(kind, JSON | PROTOBUF | AVRO)

@@ -15,7 +15,7 @@ pub mod forms;
 mod kinds;
 mod sha256;
 
-pub use kinds::{AUTO_CONSUME, NONE, kind_name};
+pub use kinds::{AUTO_CONSUME, NONE, kind_name, kind_of};
 pub use registry::{Effect, Registry};
 
 #[cfg(test)]

@@ -63,7 +63,9 @@ fn of_subscription(subscription: &Subscription, extent: &Extent) -> Subscription
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect(),
         is_replicated: is_replicated(cursor),
-        read_position: extent.next_valid(read_to).unwrap_or_else(|| read_to.after()),
+        read_position: extent
+            .next_valid(read_to)
+            .unwrap_or_else(|| read_to.after()),
         acked_ahead: cursor.acked_runs().take(RUNS_MAX).collect(),
         is_reading: subscription.reader.under_way.is_some(),
     }

@@ -67,14 +67,12 @@ impl Topic {
                 start,
                 properties,
                 is_replicated,
-            } => {
-                match self.cursor_from(&start, properties, is_replicated) {
-                    Ok(cursor) => self.subscribe_for(asker, &subscription, cursor, turn),
-                    Err(error) => {
-                        asker.refuse(RefusalCode::NotAllowedError, error.to_string(), turn);
-                    }
+            } => match self.cursor_from(&start, properties, is_replicated) {
+                Ok(cursor) => self.subscribe_for(asker, &subscription, cursor, turn),
+                Err(error) => {
+                    asker.refuse(RefusalCode::NotAllowedError, error.to_string(), turn);
                 }
-            }
+            },
             TopicTask::Read(which) => self.read_for(asker, which, turn),
             TopicTask::FindTime { time_ms } => self.date(asker, time_ms, None, turn),
             TopicTask::LastMessage => self.get_last_message_id(asker, turn),
@@ -100,11 +98,11 @@ impl Topic {
                 entries,
             } => {
                 if let Some(name) = self.expect_subscription(asker, &subscription, turn) {
-                    self.change_for(asker, &name, turn, |subscription, view| {
-                        match subscription.nth_unacked(entries, view) {
-                            Some(last) => subscription.ack_to(last, view),
-                            None => Ok(()),
-                        }
+                    self.change_for(asker, &name, turn, |subscription, view| match subscription
+                        .nth_unacked(entries, view)
+                    {
+                        Some(last) => subscription.ack_to(last, view),
+                        None => Ok(()),
                     });
                 }
             }
@@ -150,12 +148,7 @@ impl Topic {
     }
 
     /// The subscription's name, if it is there; otherwise that is said.
-    fn expect_subscription(
-        &self,
-        asker: Asker,
-        name: &str,
-        turn: &mut Turn<'_>,
-    ) -> Option<String> {
+    fn expect_subscription(&self, asker: Asker, name: &str, turn: &mut Turn<'_>) -> Option<String> {
         match self.subscriptions.get(name) {
             Some(found) if found.is_ready() => Some(name.to_owned()),
             _ => {
@@ -241,13 +234,7 @@ impl Topic {
     }
 
     /// Looks for the first entry of a time.
-    fn date(
-        &mut self,
-        asker: Asker,
-        time_ms: u64,
-        expires: Option<String>,
-        turn: &mut Turn<'_>,
-    ) {
+    fn date(&mut self, asker: Asker, time_ms: u64, expires: Option<String>, turn: &mut Turn<'_>) {
         let dating = Dating {
             asker,
             search: TimeSearch::new(time_ms, &self.extent),

@@ -1,10 +1,12 @@
-//! Asks topics whether they exist, which schemas they have, or to end themselves, on behalf of a page: a session without a connection.
+//! Asks topics whether they exist, which schemas they have, to end themselves or to do a task, on behalf of a page: a
+//! session without a connection.
 
 use crate::house::House;
 use crate::registry::Letterbox;
 use crate::threads::desk_inbox::DeskInbox;
 use letters::{
-    Refusal, RefusalCode, SchemaAsk, SchemaFound, SessionLetter, ToTopic, TopicLetter, schema_home,
+    Refusal, RefusalCode, SchemaAsk, SchemaFound, SessionLetter, TaskResult, ToTopic, TopicLetter,
+    TopicTask, schema_home,
 };
 use shard::ShardInput;
 use std::collections::BTreeMap;
@@ -12,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
-use vocabulary::{RequestId, SessionId, TopicName};
+use vocabulary::{Position, RequestId, SessionId, TopicName};
 
 /// How long a page waits for a topic's answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
@@ -22,6 +24,18 @@ enum Found {
     /// The number of partitions, 0 if it is not partitioned.
     Topic(Result<u32, Refusal>),
     Schema(Result<Option<SchemaFound>, Refusal>),
+    Schemas(Result<Vec<SchemaFound>, Refusal>),
+    Task(Result<TaskResult, Refusal>),
+    LastMessage(LastMessage),
+}
+
+/// The last message of a topic.
+#[derive(Clone, Copy, Debug)]
+pub struct LastMessage {
+    /// Its entry; (-1, -1) if there is none.
+    pub position: Position,
+    /// Its index, if the entry is a batch.
+    pub batch_index: Option<u32>,
 }
 
 /// The session that pages ask with.
@@ -71,22 +85,56 @@ impl Finder {
         }
     }
 
-    /// A version of a topic's schema, the newest for `None`.
+    /// Does something to a topic that exists.
+    pub async fn task(&self, topic: &TopicName, task: TopicTask) -> Result<TaskResult, Refusal> {
+        let task = Box::new(task);
+        let letter = |request_id| TopicLetter::DoTask { request_id, task };
+        match self.ask(topic.clone(), letter).await {
+            Some(Found::Task(result)) => result,
+            _ => Err(too_late()),
+        }
+    }
+
+    /// The last message of a topic that exists.
+    pub async fn last_message(&self, topic: &TopicName) -> Result<LastMessage, Refusal> {
+        let task = Box::new(TopicTask::LastMessage);
+        let letter = |request_id| TopicLetter::DoTask { request_id, task };
+        match self.ask(topic.clone(), letter).await {
+            Some(Found::LastMessage(last)) => Ok(last),
+            Some(Found::Task(Err(refusal))) => Err(refusal),
+            _ => Err(too_late()),
+        }
+    }
+
+    /// What the registry says of a topic's schemas.
     pub async fn schema(
         &self,
         topic: &TopicName,
-        version: Option<i64>,
+        ask: SchemaAsk,
     ) -> Result<Option<SchemaFound>, Refusal> {
-        let home = schema_home(topic)
-            .map_err(|error| Refusal::new(RefusalCode::InvalidTopicName, error.to_string()))?;
-        let letter = |request_id| TopicLetter::Schema {
-            request_id,
-            ask: SchemaAsk::Get { version },
-        };
-        match self.ask(home, letter).await {
+        match self.ask_registry(topic, ask).await? {
             Some(Found::Schema(found)) => found,
             _ => Err(too_late()),
         }
+    }
+
+    /// All versions of a topic's schema that count, oldest first.
+    pub async fn schemas(&self, topic: &TopicName) -> Result<Vec<SchemaFound>, Refusal> {
+        match self.ask_registry(topic, SchemaAsk::All).await? {
+            Some(Found::Schemas(found)) => found,
+            _ => Err(too_late()),
+        }
+    }
+
+    async fn ask_registry(
+        &self,
+        topic: &TopicName,
+        ask: SchemaAsk,
+    ) -> Result<Option<Found>, Refusal> {
+        let home = schema_home(topic)
+            .map_err(|error| Refusal::new(RefusalCode::InvalidTopicName, error.to_string()))?;
+        let letter = |request_id| TopicLetter::Schema { request_id, ask };
+        Ok(self.ask(home, letter).await)
     }
 
     async fn ask(
@@ -141,6 +189,40 @@ impl Finder {
                     } => (request_id, Found::Topic(Err(refusal))),
                     SessionLetter::Schema { request_id, result } => {
                         (request_id, Found::Schema(result))
+                    }
+                    SessionLetter::Schemas { request_id, result } => {
+                        (request_id, Found::Schemas(result))
+                    }
+                    SessionLetter::TaskDone { request_id, result } => {
+                        (request_id, Found::Task(result))
+                    }
+                    SessionLetter::Unsubscribed { request_id, .. }
+                    | SessionLetter::SeekDone { request_id, .. } => {
+                        (request_id, Found::Task(Ok(TaskResult::Done)))
+                    }
+                    SessionLetter::AckDone {
+                        request_id,
+                        refusal,
+                        ..
+                    } => {
+                        let result = refusal.map_or(Ok(TaskResult::Done), Err);
+                        (request_id, Found::Task(result))
+                    }
+                    SessionLetter::RequestRefused {
+                        request_id,
+                        refusal,
+                    } => (request_id, Found::Task(Err(refusal))),
+                    SessionLetter::LastMessageId {
+                        request_id,
+                        position,
+                        batch_index,
+                        ..
+                    } => {
+                        let last = LastMessage {
+                            position,
+                            batch_index,
+                        };
+                        (request_id, Found::LastMessage(last))
                     }
                     // Nothing else was asked for.
                     _ => continue,

@@ -5,10 +5,16 @@
 
 mod admin;
 mod answer;
+mod brokers;
+mod bundles;
+mod internal_stats;
+mod messages;
 mod metrics;
 pub(crate) mod metrics_lines;
 mod rates;
 mod schemas;
+mod subscriptions;
+mod topic_pages;
 mod topic_stats;
 mod topics;
 mod visitors;
@@ -112,32 +118,35 @@ impl Pages {
     async fn get(&self, segments: &[&str], query: &str) -> Option<Answer> {
         let answer = match *segments {
             ["metrics"] => self.metrics_page().await,
-            ["admin", "v2", "brokers", "health" | "healthcheck"] => self.health().await,
-            ["admin", "v2", "brokers", "ready"] => Answer::text("ok".to_owned()),
-            ["admin", "v2", "brokers", "version"] => {
-                Answer::text(env!("CARGO_PKG_VERSION").to_owned())
-            }
-            ["admin", "v2", "schemas", tenant, namespace, topic, "schema"] => {
-                self.schema(tenant, namespace, topic, None).await
-            }
-            [
-                "admin",
-                "v2",
-                "schemas",
-                tenant,
-                namespace,
-                topic,
-                "schema",
-                version,
-            ] => self.schema(tenant, namespace, topic, Some(version)).await,
             ["lookup", "v2", "topic", domain, tenant, namespace, topic] => {
-                self.lookup(&TopicPath {
+                let path = TopicPath {
                     domain,
                     tenant,
                     namespace,
                     topic,
-                })
-                .await
+                };
+                self.lookup(&path, query).await
+            }
+            [
+                "lookup",
+                "v2",
+                "topic",
+                domain,
+                tenant,
+                namespace,
+                topic,
+                "bundle",
+            ] => {
+                let path = TopicPath {
+                    domain,
+                    tenant,
+                    namespace,
+                    topic,
+                };
+                match path.name() {
+                    Ok(topic) => self.bundle_of(&topic).await,
+                    Err(answer) => answer,
+                }
             }
             [
                 "admin",
@@ -146,7 +155,7 @@ impl Pages {
                 tenant,
                 namespace,
                 topic,
-                what,
+                "partitions",
             ] => {
                 let path = TopicPath {
                     domain,
@@ -154,11 +163,7 @@ impl Pages {
                     namespace,
                     topic,
                 };
-                match what {
-                    "partitions" => self.partitions(&path, query).await,
-                    "stats" => self.topic_stats(&path).await,
-                    _ => return None,
-                }
+                self.partitions(&path, query).await
             }
             _ => return None,
         };

@@ -58,6 +58,8 @@ pub struct BrokerSettings {
     pub segment_bytes: u64,
     /// Whether deliveries say what they cost (PIP-491's field; `hulse.messagePermits`).
     pub message_permits: bool,
+    /// Every key of the configuration with its value as an operator may see it, for the page that shows them.
+    pub configuration: Vec<(String, String)>,
     /// How long a stop may take before the process ends regardless (`brokerShutdownTimeoutMs`).
     pub shutdown_timeout: Duration,
 }
@@ -90,6 +92,7 @@ impl Default for BrokerSettings {
             reader_threads: 1,
             segment_bytes: 64 * MIB,
             message_permits: true,
+            configuration: Vec::new(),
             shutdown_timeout: Duration::from_secs(60),
         }
     }

@@ -1,7 +1,7 @@
 //! One question on its way through the store to its answer.
 
 use crate::view::{Halt, No, Verdict, View, Why, Write};
-use crate::{Question, clusters, namespaces, policies, tenants, topics};
+use crate::{Question, clusters, namespaces, permissions, policies, tenants, topics};
 use metadata_store::{MetadataError, MetadataReply, MetadataRequest};
 use serde_json::Value;
 
@@ -152,6 +152,15 @@ fn decide(question: &Question, view: &mut View) -> Result<Verdict, Halt> {
             field,
             value,
         } => policies::set(view, namespace, field, value),
+        Question::Permissions { namespace, topic } => {
+            permissions::list(view, namespace, topic.as_deref())
+        }
+        Question::SetPermission {
+            namespace,
+            topic,
+            role,
+            actions,
+        } => permissions::set(view, namespace, topic.as_deref(), role, actions),
         Question::Topics {
             namespace,
             with_system_topics,

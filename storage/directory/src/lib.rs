@@ -18,6 +18,7 @@ pub mod pattern;
 
 mod namespaces;
 mod paths;
+mod permissions;
 mod policies;
 mod tenants;
 mod topics;
@@ -82,6 +83,18 @@ pub enum Question {
         namespace: NamespaceName,
         field: &'static str,
         value: Value,
+    },
+    /// Who may do what in a namespace or with one of its topics: actions by role.
+    Permissions {
+        namespace: NamespaceName,
+        topic: Option<String>,
+    },
+    /// Sets what a role may do in a namespace or with one of its topics (null: nothing more).
+    SetPermission {
+        namespace: NamespaceName,
+        topic: Option<String>,
+        role: String,
+        actions: Value,
     },
     /// The topics of a namespace: every partition of the partitioned ones, and the others; without system topics
     /// unless asked for. A namespace that is not there has none, or is refused.

@@ -66,6 +66,15 @@ pub(crate) fn set(
 ) -> Result<Verdict, Halt> {
     let (mut policies, version) = stored(view, namespace)?;
     put_field(&mut policies, field, value.clone());
+    write(namespace, &policies, version)
+}
+
+/// Policies on their way to the store.
+pub(crate) fn write(
+    namespace: &NamespaceName,
+    policies: &Value,
+    version: i64,
+) -> Result<Verdict, Halt> {
     let value = policies.to_string();
     if value.len() > POLICIES_BYTES_MAX {
         let text = format!(
@@ -88,7 +97,7 @@ pub(crate) fn put_field(object: &mut Value, field: &str, value: Value) {
     }
 }
 
-fn stored(view: &mut View, namespace: &NamespaceName) -> Result<(Value, i64), Halt> {
+pub(crate) fn stored(view: &mut View, namespace: &NamespaceName) -> Result<(Value, i64), Halt> {
     match view.json(&paths::policies(namespace))? {
         Some((Value::Object(policies), version)) => Ok((Value::Object(policies), version)),
         Some(_) => {

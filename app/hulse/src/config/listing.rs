@@ -84,6 +84,12 @@ fn unknown(name: &str, value: &Value) -> Row {
     }
 }
 
+/// Every key with its value, for the page that shows them.
+pub fn values(given: &Given) -> Vec<(String, String)> {
+    let rows = rows(given, Extent::All).into_iter();
+    rows.map(|row| (row.key, row.value)).collect()
+}
+
 /// Who said it, in one word.
 fn origin(value: &Value) -> String {
     match &value.origin {

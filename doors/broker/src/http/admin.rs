@@ -7,6 +7,7 @@ use axum::http::Method;
 use directory::{No, Question, Why};
 use letters::RefusalCode;
 use serde_json::{Value, json};
+use vocabulary::name::url_decode;
 use vocabulary::{Domain, NamespaceName, TopicName};
 
 /// A request that may change something.
@@ -17,7 +18,8 @@ pub(super) struct Call<'a> {
 }
 
 /// Policies of a namespace that have a path of their own: the path's last part, and the field it shows.
-const POLICIES: [(&str, &str); 30] = [
+const POLICIES: [(&str, &str); 31] = [
+    ("bundles", "bundles"),
     (
         "autoSubscriptionCreation",
         "autoSubscriptionCreationOverride",
@@ -72,7 +74,7 @@ const POLICIES: [(&str, &str); 30] = [
 ];
 
 /// Policies that only the whole body shows, or that their path only lets one read.
-const READ_ONLY: [&str; 1] = ["backlogQuotaMap"];
+const READ_ONLY: [&str; 2] = ["backlogQuotaMap", "bundles"];
 
 /// Bundles of a namespace that nobody configured (`defaultNumberOfNamespaceBundles`).
 const BUNDLES: u32 = 4;
@@ -89,6 +91,7 @@ impl Pages {
                 self.told(Question::Cluster { cluster }).await
             }
             ("PUT" | "POST", ["clusters", cluster]) => self.put_cluster(cluster, call).await,
+            ("GET", ["clusters", cluster, what]) => return self.cluster_page(cluster, what).await,
             ("DELETE", ["clusters", cluster]) => {
                 let cluster = (*cluster).to_owned();
                 self.done(Question::DeleteCluster { cluster }).await
@@ -107,6 +110,17 @@ impl Pages {
                 let tenant = (*tenant).to_owned();
                 self.told(Question::Namespaces { tenant }).await
             }
+            (_, ["brokers", rest @ ..]) => return self.broker_page(method, rest).await,
+            (_, ["schemas", tenant, namespace, topic, rest @ ..]) => {
+                let domain = "persistent";
+                let path = TopicPath {
+                    domain,
+                    tenant,
+                    namespace,
+                    topic,
+                };
+                return self.schema_page(method, &path, rest, call).await;
+            }
             (_, ["namespaces", tenant, namespace, rest @ ..]) => {
                 return self.namespace(method, tenant, namespace, rest, call).await;
             }
@@ -117,7 +131,7 @@ impl Pages {
                     tenant,
                     namespace,
                 ],
-            ) => self.topics_in(domain, tenant, namespace).await,
+            ) => self.topics_in(domain, tenant, namespace, call.query).await,
             (
                 "GET",
                 [
@@ -179,6 +193,30 @@ impl Pages {
         }
     }
 
+    /// What Pulsar keeps of a cluster beside its urls; nothing of it is made here, so there is none.
+    async fn cluster_page(&self, cluster: &str, what: &str) -> Option<Answer> {
+        let question = Question::Cluster {
+            cluster: cluster.to_owned(),
+        };
+        Some(match (what, self.house.clerk.ask(question).await) {
+            ("failureDomains", _) => Answer::json(&json!({})),
+            ("peers", Ok(data)) => match data.get("peerClusterNames") {
+                Some(peers) if !peers.is_null() => Answer::json(peers),
+                _ => Answer::nothing(200),
+            },
+            ("namespaceIsolationPolicies", Ok(_)) => {
+                let text =
+                    format!("NamespaceIsolationPolicies for cluster {cluster} does not exist");
+                Answer::refused(404, &text)
+            }
+            ("namespaceIsolationPolicies", Err(no)) if no.why == Why::NotFound => {
+                Answer::refused(404, &format!("Cluster {cluster} does not exist."))
+            }
+            ("peers" | "namespaceIsolationPolicies", Err(no)) => refused(&no),
+            _ => return None,
+        })
+    }
+
     async fn put_tenant(&self, tenant: &str, call: &Call<'_>) -> Answer {
         match json_of(call.body) {
             Ok(info) => {
@@ -220,7 +258,12 @@ impl Pages {
                 if is_non_persistent {
                     return Some(Answer::json(&[""; 0]));
                 }
-                self.told(topics_of(namespace)).await
+                self.told(topics_of(namespace, call.query)).await
+            }
+            ("PUT", ["unload"]) => self.unload_namespace(&namespace, None).await,
+            ("PUT", [bundle, "unload"]) => self.unload_namespace(&namespace, Some(bundle)).await,
+            (_, ["permissions", rest @ ..]) => {
+                return self.permissions(method, namespace, None, rest, call).await;
             }
             (_, [policy]) => {
                 let found = POLICIES.iter().find(|(path, _)| path == policy);
@@ -279,10 +322,10 @@ impl Pages {
         answer.with_notice(notice)
     }
 
-    async fn topics_in(&self, domain: &str, tenant: &str, namespace: &str) -> Answer {
+    async fn topics_in(&self, domain: &str, tenant: &str, namespace: &str, query: &str) -> Answer {
         match name_of(tenant, namespace) {
             Ok(_) if domain == "non-persistent" => Answer::json(&[""; 0]),
-            Ok(namespace) => self.told(topics_of(namespace)).await,
+            Ok(namespace) => self.told(topics_of(namespace, query)).await,
             Err(answer) => answer,
         }
     }
@@ -294,19 +337,22 @@ impl Pages {
         rest: &[&str],
         call: &Call<'_>,
     ) -> Option<Answer> {
-        if method == "DELETE" {
-            return self.delete_topic(path, rest, call.query).await;
-        }
-        if !matches!(
-            (method, rest),
-            ("PUT", []) | ("PUT" | "POST", ["partitions"])
-        ) {
-            return None;
-        }
         let topic = match path.name() {
             Ok(topic) => topic,
             Err(answer) => return Some(answer),
         };
+        if let ["permissions", rest @ ..] = rest {
+            let namespace = topic.namespace().clone();
+            let topic = Some(topic.to_string());
+            return self.permissions(method, namespace, topic, rest, call).await;
+        }
+        match (method, rest) {
+            ("PUT", []) | ("PUT" | "POST", ["partitions"]) => {}
+            ("DELETE", [] | ["partitions"]) => {
+                return self.delete_topic(path, rest, call.query).await;
+            }
+            _ => return self.topic_page(method, &topic, rest, call).await,
+        }
         let question = match (method, rest) {
             ("PUT", []) => Question::CreateTopic { topic },
             _ => {
@@ -343,10 +389,55 @@ impl Pages {
             Ok(topic) => topic,
             Err(answer) => return Some(answer),
         };
-        let force = query.split('&').any(|pair| pair == "force=true");
+        let force = query_value(query, "force").as_deref() == Some("true");
         Some(match rest {
             [] => self.delete_plain(topic, force).await,
             ["partitions"] => self.delete_partitioned(topic, force).await,
+            _ => return None,
+        })
+    }
+
+    /// Who may do what: kept and shown. Nobody is asked who they are, so it keeps nobody from anything.
+    async fn permissions(
+        &self,
+        method: &str,
+        namespace: NamespaceName,
+        topic: Option<String>,
+        rest: &[&str],
+        call: &Call<'_>,
+    ) -> Option<Answer> {
+        Some(match (method, rest) {
+            ("GET", []) => self.told(Question::Permissions { namespace, topic }).await,
+            ("GET", ["subscription"]) if topic.is_none() => {
+                match self.house.clerk.ask(Question::Policies { namespace }).await {
+                    Ok(policies) => {
+                        Answer::json(&policies["auth_policies"]["subscription_auth_roles"])
+                    }
+                    Err(no) => refused(&no),
+                }
+            }
+            ("POST", [role]) => match json_of(call.body) {
+                Ok(actions) => {
+                    let notice = notice(&namespace, &["auth_policies"]);
+                    let question = Question::SetPermission {
+                        namespace,
+                        topic,
+                        role: (*role).to_owned(),
+                        actions,
+                    };
+                    self.done(question).await.with_notice(notice)
+                }
+                Err(answer) => answer,
+            },
+            ("DELETE", [role]) => {
+                let question = Question::SetPermission {
+                    namespace,
+                    topic,
+                    role: (*role).to_owned(),
+                    actions: Value::Null,
+                };
+                self.done(question).await
+            }
             _ => return None,
         })
     }
@@ -431,10 +522,11 @@ fn notice(namespace: &NamespaceName, idle: &[&str]) -> Option<String> {
     Some(format!("stored, not acting in this version: {fields}"))
 }
 
-fn topics_of(namespace: NamespaceName) -> Question {
+fn topics_of(namespace: NamespaceName, query: &str) -> Question {
+    let with_system_topics = query_value(query, "includeSystemTopic").as_deref() == Some("true");
     Question::Topics {
         namespace,
-        with_system_topics: false,
+        with_system_topics,
         must_exist: true,
     }
 }
@@ -445,12 +537,19 @@ fn name_of(tenant: &str, namespace: &str) -> Result<NamespaceName, Answer> {
 }
 
 /// A body as JSON; none is null.
-fn json_of(body: &[u8]) -> Result<Value, Answer> {
+pub(super) fn json_of(body: &[u8]) -> Result<Value, Answer> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);
     }
     serde_json::from_slice(body)
         .map_err(|error| Answer::refused(400, &format!("the body is not JSON: {error}")))
+}
+
+/// The value of a key of a query.
+pub(super) fn query_value(query: &str, key: &str) -> Option<String> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let (_, value) = pairs.find(|(name, _)| *name == key)?;
+    url_decode(value)
 }
 
 /// A number, or `{"partitions": number, "properties": {}}`.
@@ -473,7 +572,7 @@ fn partitions_of(body: &[u8]) -> Result<(u32, Value), Answer> {
     }
 }
 
-fn refused(no: &No) -> Answer {
+pub(super) fn refused(no: &No) -> Answer {
     let status = match no.why {
         Why::NotFound => 404,
         Why::NotAcceptable => 406,

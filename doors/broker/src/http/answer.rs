@@ -1,17 +1,19 @@
 //! What a page says.
 
 use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use letters::{Refusal, RefusalCode};
 use serde::Serialize;
 use serde_json::json;
+use vocabulary::TopicName;
 
 /// A status and a body.
 pub struct Answer {
     status: u16,
     content_type: &'static str,
-    body: String,
+    body: Vec<u8>,
+    headers: Vec<(&'static str, String)>,
     notice: Option<String>,
 }
 
@@ -21,7 +23,8 @@ impl Answer {
         Answer {
             status,
             content_type: "application/json",
-            body: String::new(),
+            body: Vec::new(),
+            headers: Vec::new(),
             notice: None,
         }
     }
@@ -37,7 +40,8 @@ impl Answer {
         Answer {
             status: 200,
             content_type: "text/plain; charset=utf-8",
-            body,
+            body: body.into(),
+            headers: Vec::new(),
             notice: None,
         }
     }
@@ -47,7 +51,8 @@ impl Answer {
         Answer {
             status: 200,
             content_type: "text/plain; version=0.0.4; charset=utf-8",
-            body,
+            body: body.into(),
+            headers: Vec::new(),
             notice: None,
         }
     }
@@ -58,7 +63,8 @@ impl Answer {
             Ok(body) => Answer {
                 status: 200,
                 content_type: "application/json",
-                body,
+                body: body.into(),
+                headers: Vec::new(),
                 notice: None,
             },
             Err(error) => Answer::refused(
@@ -68,13 +74,29 @@ impl Answer {
         }
     }
 
+    /// 200 with bytes, and what is said of them in headers.
+    pub fn bytes(body: Vec<u8>, headers: Vec<(&'static str, String)>) -> Answer {
+        Answer {
+            content_type: "application/octet-stream",
+            body,
+            headers,
+            ..Answer::nothing(200)
+        }
+    }
+
+    /// With another status than 200.
+    pub fn with_status(self, status: u16) -> Answer {
+        Answer { status, ..self }
+    }
+
     /// An error, in Pulsar's form.
     pub fn refused(status: u16, reason: &str) -> Answer {
         let body = json!({"reason": reason}).to_string();
         Answer {
             status,
             content_type: "application/json",
-            body,
+            body: body.into(),
+            headers: Vec::new(),
             notice: None,
         }
     }
@@ -82,14 +104,29 @@ impl Answer {
     /// A topic's refusal, with the status that Pulsar has for it.
     pub fn refusal(refusal: &Refusal) -> Answer {
         let status = match refusal.code {
-            RefusalCode::TopicNotFound => 404,
+            RefusalCode::TopicNotFound | RefusalCode::SubscriptionNotFound => 404,
             RefusalCode::AuthorizationError => 403,
             RefusalCode::AuthenticationError => 401,
-            RefusalCode::InvalidTopicName | RefusalCode::NotAllowedError => 412,
+            RefusalCode::InvalidTopicName
+            | RefusalCode::NotAllowedError
+            | RefusalCode::ConsumerBusy => 412,
             RefusalCode::ServiceNotReady | RefusalCode::TooManyRequests => 503,
             _ => 500,
         };
         Answer::refused(status, &refusal.message)
+    }
+}
+
+impl Answer {
+    /// A topic's refusal, in Pulsar's words where it is not there.
+    pub fn of_topic(topic: &TopicName, refusal: &Refusal) -> Answer {
+        match refusal.code {
+            RefusalCode::TopicNotFound if refusal.message.starts_with("Namespace") => {
+                Answer::refused(404, "Namespace not found")
+            }
+            RefusalCode::TopicNotFound => Answer::refused(404, &format!("Topic {topic} not found")),
+            _ => Answer::refusal(refusal),
+        }
     }
 }
 
@@ -102,6 +139,13 @@ impl IntoResponse for Answer {
             header::CONTENT_TYPE,
             HeaderValue::from_static(self.content_type),
         );
+        for (name, value) in self.headers {
+            let name = HeaderName::from_static(name);
+            // What a producer wrote may be no header: then it is left out.
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                response.headers_mut().append(name, value);
+            }
+        }
         let notice = self.notice.map(|text| format!("199 hulse {text:?}"));
         if let Some(notice) = notice.and_then(|text| HeaderValue::from_str(&text).ok()) {
             response.headers_mut().insert(header::WARNING, notice);

@@ -1,38 +1,126 @@
-//! A topic's figures in Pulsar's words: `/admin/v2/persistent/…/stats`. What is not counted here is left out.
+//! A topic's figures in Pulsar's words: `/admin/v2/persistent/…/stats`. What is not counted here is 0, as in a Pulsar
+//! that does not use it. Rates are averaged since a producer or consumer connected, where Pulsar's are of the last minute.
 
 use letters::{AccessMode, SubscriptionType};
+use managed_ledger::LogDetails;
 use serde_json::{Map, Value, json};
-use topic::{ConsumerStats, ProducerStats, SubscriptionStats, TopicStats};
-use vocabulary::WallTime;
+use shard::CloseFigures;
+use topic::{ConsumerStats, ProducerStats, SubscriptionDetails, SubscriptionStats};
+use vocabulary::{Position, WallTime};
+
+/// `backlogQuotaDefaultLimitBytes` in Pulsar's standalone.conf.
+const BACKLOG_LIMIT_BYTES: u64 = 10_737_418_240;
 
 /// The whole of it.
-pub(super) fn topic_json(stats: &TopicStats) -> Value {
-    let subscriptions: Map<String, Value> = stats
-        .subscriptions
-        .iter()
-        .map(|subscription| (subscription.name.clone(), subscription_json(subscription)))
+pub(super) fn topic_json(figures: &CloseFigures, now: WallTime, broker: &str) -> Value {
+    let CloseFigures {
+        stats,
+        details,
+        log,
+    } = figures;
+    let closely = stats.subscriptions.iter().zip(&details.subscriptions);
+    let subscriptions: Map<String, Value> = closely
+        .map(|(stats, details)| {
+            let json = subscription_json(stats, details, log, now);
+            (stats.name.clone(), json)
+        })
         .collect();
+    let publishers: Vec<Value> = stats
+        .producers
+        .iter()
+        .map(|producer| producer_json(producer, now))
+        .collect();
+    let of_publishers = |field: &str| sum_of(&publishers, field);
+    let consumers: Vec<Value> = subscriptions.values().cloned().collect();
+    let of_subscriptions = |field: &str| sum_of(&consumers, field);
+    let slowest = stats.subscriptions.iter().filter(|one| one.is_durable);
+    let slowest = slowest.map(|one| one.mark).min();
+    let rates = (of_publishers("msgRateIn"), of_publishers("msgThroughputIn"));
     json!({
-        "msgInCounter": stats.messages_in,
+        "msgRateIn": rates.0,
+        "msgThroughputIn": rates.1,
+        "msgRateOut": of_subscriptions("msgRateOut"),
+        "msgThroughputOut": of_subscriptions("msgThroughputOut"),
         "bytesInCounter": stats.bytes_in,
-        "msgOutCounter": stats.subscriptions.iter().map(|s| s.messages_out).sum::<u64>(),
+        "msgInCounter": stats.messages_in,
+        "systemTopicBytesInCounter": 0,
         "bytesOutCounter": stats.subscriptions.iter().map(|s| s.bytes_out).sum::<u64>(),
-        "averageMsgSize": average(stats.bytes_in, stats.messages_in),
-        "publishers": stats.producers.iter().map(producer_json).collect::<Vec<_>>(),
+        "msgOutCounter": stats.subscriptions.iter().map(|s| s.messages_out).sum::<u64>(),
+        "bytesOutInternalCounter": 0,
+        "averageMsgSize": if rates.0 == 0.0 { 0.0 } else { rates.1 / rates.0 },
+        "msgChunkPublished": false,
+        "storageSize": bytes_stored(log),
+        "backlogSize": slowest.map_or(0, |mark| bytes_after(log, mark)),
+        "backlogQuotaLimitSize": BACKLOG_LIMIT_BYTES,
+        "backlogQuotaLimitTime": -1,
+        "oldestBacklogMessageAgeSeconds": -1,
+        "publishRateLimitedTimes": 0,
+        "earliestMsgPublishTimeInBacklogs": 0,
+        "offloadedStorageSize": 0,
+        "lastOffloadLedgerId": 0,
+        "lastOffloadSuccessTimeStamp": 0,
+        "lastOffloadFailureTimeStamp": 0,
+        "ongoingTxnCount": 0,
+        "abortedTxnCount": 0,
+        "committedTxnCount": 0,
+        "publishers": publishers,
         "waitingPublishers": stats.newcomers,
         "subscriptions": subscriptions,
+        "replication": {},
+        "deduplicationStatus": "Disabled",
+        "nonContiguousDeletedMessagesRanges": of_subscriptions("nonContiguousDeletedMessagesRanges") as u64,
+        "nonContiguousDeletedMessagesRangesSerializedSize": 0,
+        "delayedMessageIndexSizeInBytes": 0,
+        "compaction": {
+            "lastCompactionRemovedEventCount": 0,
+            "lastCompactionSucceedTimestamp": 0,
+            "lastCompactionFailedTimestamp": 0,
+            "lastCompactionDurationTimeInMills": 0,
+        },
+        "ownerBroker": broker,
     })
 }
 
-fn producer_json(producer: &ProducerStats) -> Value {
+/// The sum of a field.
+fn sum_of(all: &[Value], field: &str) -> f64 {
+    let values = all.iter().filter_map(|one| one.get(field)?.as_f64());
+    values.sum()
+}
+
+/// Bytes that a log keeps.
+pub(super) fn bytes_stored(log: &LogDetails) -> u64 {
+    log.ledgers.iter().map(|ledger| ledger.bytes).sum()
+}
+
+/// Bytes after a position, as far as they can be told from the sizes of ledgers: within one all entries count the same.
+pub(super) fn bytes_after(log: &LogDetails, position: Position) -> u64 {
+    let of = |ledger: &managed_ledger::LedgerDetails| match ledger.ledger.cmp(&position.ledger) {
+        std::cmp::Ordering::Less => 0,
+        std::cmp::Ordering::Greater => ledger.bytes,
+        std::cmp::Ordering::Equal => {
+            let before = position.entry.saturating_add(1).max(0).unsigned_abs();
+            let left = ledger.entries.saturating_sub(before);
+            let each = ledger.bytes.checked_div(ledger.entries).unwrap_or(0);
+            left * each
+        }
+    };
+    log.ledgers.iter().map(of).sum()
+}
+
+fn producer_json(producer: &ProducerStats, now: WallTime) -> Value {
+    let rate = |count| per_second(count, producer.connected_since, now);
     json!({
         "accessMode": access_mode_name(producer.access_mode),
+        "msgRateIn": rate(producer.messages_in),
+        "msgThroughputIn": rate(producer.bytes_in),
+        "averageMsgSize": average(producer.bytes_in, producer.messages_in),
+        "chunkedMessageRate": 0.0,
         "producerId": producer.producer_id,
+        "supportsPartialProducer": false,
         "producerName": producer.name,
         "address": producer.address,
         "connectedSince": when(producer.connected_since),
         "clientVersion": producer.client_version,
-        "averageMsgSize": average(producer.bytes_in, producer.messages_in),
         "metadata": pairs(&producer.metadata),
     })
 }
@@ -46,45 +134,187 @@ fn access_mode_name(mode: AccessMode) -> &'static str {
     }
 }
 
-fn subscription_json(subscription: &SubscriptionStats) -> Value {
+fn subscription_json(
+    subscription: &SubscriptionStats,
+    details: &SubscriptionDetails,
+    log: &LogDetails,
+    now: WallTime,
+) -> Value {
     let active = subscription.active.and_then(|(session, id)| {
         subscription
             .consumers
             .iter()
             .find(|c| c.session == session && c.consumer_id == id)
     });
-    json!({
-        "type": subscription.kind.map(kind_name),
-        "msgOutCounter": subscription.messages_out,
+    let consumers: Vec<Value> = subscription
+        .consumers
+        .iter()
+        .map(|consumer| consumer_json(consumer, now))
+        .collect();
+    let sum = |field: &str| sum_of(&consumers, field);
+    let mut json = json!({
+        "msgRateOut": sum("msgRateOut"),
+        "msgThroughputOut": sum("msgThroughputOut"),
         "bytesOutCounter": subscription.bytes_out,
+        "msgOutCounter": subscription.messages_out,
+        "msgRateRedeliver": sum("msgRateRedeliver"),
+        "messageAckRate": sum("messageAckRate"),
+        "chunkedMessageRate": 0.0,
         "msgBacklog": subscription.backlog_entries,
+        "backlogSize": bytes_after(log, subscription.mark),
+        "earliestMsgPublishTimeInBacklog": 0,
         "msgBacklogNoDelayed": subscription.backlog_entries,
+        "blockedSubscriptionOnUnackedMsgs": subscription.blocked_on_unacked,
+        "msgDelayed": 0,
         "msgInReplay": subscription.replay_entries,
         "unackedMessages": subscription.unacked_messages,
-        "blockedSubscriptionOnUnackedMsgs": subscription.blocked_on_unacked,
-        "activeConsumerName": active.map(|consumer| consumer.name.as_str()),
-        "markDeletePosition": subscription.mark.to_string(),
-        "durableMarkDeletePosition": subscription.durable_mark.to_string(),
-        "consumers": subscription.consumers.iter().map(consumer_json).collect::<Vec<_>>(),
-        "isDurable": true,
-    })
+        "type": subscription.kind.map_or("None", kind_name),
+        "msgRateExpired": 0.0,
+        "totalMsgExpired": 0,
+        "lastExpireTimestamp": 0,
+        "lastConsumedFlowTimestamp": 0,
+        "lastConsumedTimestamp": 0,
+        "lastAckedTimestamp": 0,
+        "lastMarkDeleteAdvancedTimestamp": 0,
+        "consumers": consumers,
+        "isDurable": subscription.is_durable,
+        "isReplicated": details.is_replicated,
+        "allowOutOfOrderDelivery": false,
+        "consumersAfterMarkDeletePosition": {},
+        "nonContiguousDeletedMessagesRanges": details.acked_ahead.len(),
+        "nonContiguousDeletedMessagesRangesSerializedSize": 0,
+        "delayedMessageIndexSizeInBytes": 0,
+        "subscriptionProperties": pairs(&details.properties),
+        "durable": subscription.is_durable,
+        "replicated": details.is_replicated,
+    });
+    if let Value::Object(fields) = &mut json {
+        fields.extend(NEVER_HERE.map(|field| (field.to_owned(), json!(0))));
+        if let Some(active) = active {
+            fields.insert("activeConsumerName".to_owned(), json!(active.name));
+        }
+    }
+    json
 }
 
-fn consumer_json(consumer: &ConsumerStats) -> Value {
+/// Figures of what this version does not have.
+const NEVER_HERE: [&str; 13] = [
+    "drainingHashesCount",
+    "drainingHashesClearedTotal",
+    "drainingHashesUnackedMessages",
+    "filterProcessedMsgCount",
+    "filterAcceptedMsgCount",
+    "filterRejectedMsgCount",
+    "filterRescheduledMsgCount",
+    "dispatchThrottledMsgEventsBySubscriptionLimit",
+    "dispatchThrottledBytesEventsBySubscriptionLimit",
+    "dispatchThrottledMsgEventsByTopicLimit",
+    "dispatchThrottledBytesEventsByTopicLimit",
+    "dispatchThrottledMsgEventsByBrokerLimit",
+    "dispatchThrottledBytesEventsByBrokerLimit",
+];
+
+fn consumer_json(consumer: &ConsumerStats, now: WallTime) -> Value {
+    let rate = |count| per_second(count, consumer.connected_since, now);
+    let per_entry = consumer.messages_out.checked_div(consumer.entries_out);
     json!({
+        "msgRateOut": rate(consumer.messages_out),
+        "msgThroughputOut": rate(consumer.bytes_out),
+        "bytesOutCounter": consumer.bytes_out,
+        "msgOutCounter": consumer.messages_out,
+        "msgRateRedeliver": rate(consumer.entries_redelivered),
+        "messageAckRate": rate(consumer.acked),
+        "chunkedMessageRate": 0.0,
         "consumerName": consumer.name,
         "availablePermits": consumer.permits,
-        "parkedPermits": consumer.parked_permits,
         "unackedMessages": consumer.unacked_messages,
-        "unwrittenBytes": consumer.unwritten_bytes,
+        "avgMessagesPerEntry": per_entry.unwrap_or(0),
         "blockedConsumerOnUnackedMsgs": consumer.blocked_on_unacked,
-        "msgOutCounter": consumer.messages_out,
-        "bytesOutCounter": consumer.bytes_out,
+        "drainingHashesCount": 0,
+        "drainingHashesClearedTotal": 0,
+        "drainingHashesUnackedMessages": 0,
         "address": consumer.address,
         "connectedSince": when(consumer.connected_since),
         "clientVersion": consumer.client_version,
+        "lastAckedTimestamp": 0,
+        "lastConsumedTimestamp": 0,
+        "lastConsumedFlowTimestamp": 0,
         "metadata": pairs(&consumer.metadata),
     })
+}
+
+/// Averaged over the time since, at least a second.
+fn per_second(count: u64, since: WallTime, now: WallTime) -> f64 {
+    let millis = now.0.saturating_sub(since.0);
+    count as f64 * 1000.0 / millis.max(1000) as f64
+}
+
+/// The figures of all partitions together, as Pulsar adds them up.
+#[derive(Debug, Default)]
+pub(super) struct Sum {
+    fields: Map<String, Value>,
+    parts: u32,
+}
+
+impl Sum {
+    /// One partition more.
+    pub fn add(&mut self, stats: &Value) {
+        self.parts += 1;
+        if let Value::Object(fields) = stats {
+            add_fields(&mut self.fields, fields);
+        }
+    }
+
+    /// All of it; what only makes sense for one topic is left out.
+    pub fn into_json(mut self, partitions: usize, each: Map<String, Value>) -> Value {
+        for field in ["ownerBroker", "deduplicationStatus"] {
+            self.fields.remove(field);
+        }
+        let parts = f64::from(self.parts.max(1));
+        if let Some(average) = self.fields.get_mut("averageMsgSize") {
+            *average = json!(average.as_f64().unwrap_or(0.0) / parts);
+        }
+        let metadata = json!({"partitions": partitions, "deleted": false});
+        self.fields.insert("metadata".to_owned(), metadata);
+        self.fields
+            .insert("partitions".to_owned(), Value::Object(each));
+        Value::Object(self.fields)
+    }
+}
+
+/// Counters and sizes add up; limits, ages and flags do not; lists follow each other; objects go field by field.
+fn add_fields(sum: &mut Map<String, Value>, more: &Map<String, Value>) {
+    for (name, value) in more {
+        let Some(before) = sum.get_mut(name) else {
+            sum.insert(name.clone(), value.clone());
+            continue;
+        };
+        match (before, value) {
+            (Value::Object(before), Value::Object(value)) => add_fields(before, value),
+            (Value::Array(before), Value::Array(value)) => before.extend(value.iter().cloned()),
+            (Value::Bool(before), Value::Bool(value)) => *before |= value,
+            (before @ Value::Number(_), Value::Number(value)) => {
+                if !MOST.contains(&name.as_str()) {
+                    *before = added(before, value);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Not sums: the same for all, or an age.
+const MOST: [&str; 3] = [
+    "backlogQuotaLimitSize",
+    "backlogQuotaLimitTime",
+    "oldestBacklogMessageAgeSeconds",
+];
+
+fn added(one: &Value, other: &serde_json::Number) -> Value {
+    match (one.as_i64(), other.as_i64()) {
+        (Some(one), Some(other)) => json!(one.saturating_add(other)),
+        _ => json!(one.as_f64().unwrap_or(0.0) + other.as_f64().unwrap_or(0.0)),
+    }
 }
 
 /// As Pulsar writes it in statistics.
@@ -114,7 +344,7 @@ fn average(bytes: u64, messages: u64) -> f64 {
 }
 
 /// ISO 8601 in UTC, as Pulsar writes it.
-fn when(time: WallTime) -> String {
+pub(super) fn when(time: WallTime) -> String {
     let (days, millis) = (time.0 / 86_400_000, time.0 % 86_400_000);
     let (year, month, day) = civil(days as i64);
     let (hours, minutes) = (millis / 3_600_000, millis / 60_000 % 60);

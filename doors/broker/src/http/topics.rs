@@ -1,9 +1,10 @@
 //! Pages about one topic.
 
 use super::Pages;
+use super::admin::query_value;
 use super::answer::Answer;
+use letters::RefusalCode;
 use serde_json::json;
-use shard::{ShardAnswer, ShardAsk};
 use vocabulary::name::url_decode;
 use vocabulary::{Domain, TopicName};
 
@@ -42,12 +43,17 @@ impl TopicPath<'_> {
 
 impl Pages {
     /// Where a topic is served: here.
-    pub(super) async fn lookup(&self, path: &TopicPath<'_>) -> Answer {
+    pub(super) async fn lookup(&self, path: &TopicPath<'_>, query: &str) -> Answer {
         let topic = match path.name() {
             Ok(topic) => topic,
             Err(answer) => return answer,
         };
-        match self.finder.find(topic, true).await {
+        let listener = query_value(query, "listenerName").filter(|name| !name.is_empty());
+        if let Some(name) = listener {
+            let text = format!("the broker do not have {name} listener");
+            return Answer::refused(500, &text);
+        }
+        match self.finder.find(topic.clone(), true).await {
             // The C++ client wants every field to be there; an empty one means that there is no such door.
             Ok(_) => Answer::json(&json!({
                 "brokerUrl": self.binary_url,
@@ -57,7 +63,13 @@ impl Pages {
                 "nativeUrl": self.binary_url,
                 "brokerUrlSsl": "",
             })),
-            Err(refusal) => Answer::refusal(&refusal),
+            Err(no)
+                if no.code == RefusalCode::TopicNotFound
+                    && !no.message.starts_with("Namespace") =>
+            {
+                Answer::refused(404, &format!("Topic not found {topic}"))
+            }
+            Err(no) => Answer::of_topic(&topic, &no),
         }
     }
 
@@ -70,40 +82,9 @@ impl Pages {
         let may_create = query
             .split('&')
             .any(|pair| pair == "checkAllowAutoCreation=true");
-        match self.finder.find(topic, may_create).await {
+        match self.finder.find(topic.clone(), may_create).await {
             Ok(partitions) => Answer::json(&json!({"partitions": partitions, "deleted": false})),
-            Err(refusal) => Answer::refusal(&refusal),
-        }
-    }
-
-    /// The figures of a topic that is in memory.
-    pub(super) async fn topic_stats(&self, path: &TopicPath<'_>) -> Answer {
-        let topic = match path.name() {
-            Ok(topic) => topic,
-            Err(answer) => return answer,
-        };
-        let Some(desk) = self.house.desks.get(self.house.shard_of(&topic)) else {
-            return Answer::refused(503, "the broker is shutting down");
-        };
-        match self
-            .asks
-            .ask(desk, |id| ShardAsk::Topic {
-                id,
-                topic: topic.clone(),
-            })
-            .await
-        {
-            Some(ShardAnswer::Topic {
-                figures: Some(figures),
-                ..
-            }) => Answer::json(&super::topic_stats::topic_json(&figures.stats)),
-            Some(_) => Answer::refused(
-                404,
-                &format!(
-                    "Topic {topic} not found: it does not exist, or nobody has used it since the start"
-                ),
-            ),
-            None => Answer::refused(503, "the topic's desk does not answer in time"),
+            Err(no) => Answer::of_topic(&topic, &no),
         }
     }
 }

@@ -1,4 +1,8 @@
-//! Payloads as their producer had them before compression. Pulsar says how large they were; nothing larger comes out.
+//! Owns: the codecs that producers compress payloads with, read only.
+//! Never: compresses; believes a size that a message claims before checking it.
+//! Told: a codec, bytes, the size that is to come out.
+//! Says: the bytes as the producer had them, or why not.
+//! Read first: [`decompress`].
 
 use pulsar_wire::proto::CompressionType;
 use std::io::Read;
@@ -88,3 +92,6 @@ fn take(reader: impl Read, size: usize) -> std::io::Result<Vec<u8>> {
     reader.take(size as u64 + 1).read_to_end(&mut plain)?;
     Ok(plain)
 }
+
+#[cfg(test)]
+mod compression_tests;

@@ -1,4 +1,4 @@
-use super::decompress::{DecompressError, decompress};
+use crate::{DecompressError, decompress};
 use pulsar_wire::proto::CompressionType;
 use std::io::Write;
 
