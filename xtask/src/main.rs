@@ -1,4 +1,4 @@
-//! The one way in: `cargo xtask check`, `test`, `guests`, `kills`, `cuts`, `sim`, `strace`, `readme`.
+//! The one way in: `cargo xtask check`, `test`, `guests`, `oracle`, `kills`, `cuts`, `sim`, `strace`, `readme`.
 //!
 //! `cargo xtask test` runs everything, says plainly what it skipped and why, and ends with a line
 //! `N passed, N failed, N skipped`. With `CI=true` a skip is a failure.
@@ -9,6 +9,7 @@ mod clients;
 mod configuration;
 mod guests;
 mod invited;
+mod oracle;
 mod place;
 mod readme;
 mod report;
@@ -46,6 +47,15 @@ enum Task {
         /// Writes docs/clients.md from what they did.
         #[arg(long, conflicts_with = "only")]
         write: bool,
+    },
+    /// The same calls to a real Apache Pulsar and to Hulse, their answers compared.
+    Oracle {
+        /// Writes Pulsar's answers into the table of calls instead.
+        #[arg(long)]
+        write: bool,
+        /// This program instead of a release build.
+        #[arg(long)]
+        hulse: Option<std::path::PathBuf>,
     },
     /// Kills the broker again and again under the load of the Java client.
     Kills {
@@ -96,6 +106,7 @@ fn run(arguments: Arguments) -> Result<Report> {
         Task::Check => check::all(&place, &mut report),
         Task::Test => tests::all(&place, &mut report)?,
         Task::Guests { only, write } => guests::visit(&place, &only, write, &mut report)?,
+        Task::Oracle { write, hulse } => oracle::ask(&place, hulse, write, &mut report)?,
         Task::Kills { count, seed } => guests::kills(&place, count, seed, &mut report)?,
         Task::Cuts { count } => sims::cuts(&place, count, &mut report)?,
         Task::Sim { seeds, seed } => sims::city(&place, seeds, seed, &mut report)?,

@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::report::Report;
 use crate::run::cargo_shown;
-use crate::{check, guests, readme, sims, strace};
+use crate::{check, guests, oracle, readme, sims, strace};
 use anyhow::Result;
 
 /// Power cuts in a run on CI.
@@ -27,6 +27,7 @@ pub fn all(place: &Place, report: &mut Report) -> Result<()> {
     sims::city(place, SEEDS, None, report)?;
     strace::receipts_after_syncs(place, report)?;
     guests::visit(place, &[], false, report)?;
+    oracle::ask(place, None, false, report)?;
     guests::kills(place, KILLS, 1, report)?;
     readme::tour(place, report)
 }

@@ -11,7 +11,6 @@ mod produce;
 mod record;
 mod show;
 
-
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;

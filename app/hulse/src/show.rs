@@ -1,8 +1,8 @@
 //! A message as lines for the terminal.
 
-use compression::{DecompressError, decompress};
 use bytes::Bytes;
 use client_session::Received;
+use compression::{DecompressError, decompress};
 use pulsar_wire::batch::BatchWalk;
 use pulsar_wire::proto::{CompressionType, KeyValue};
 use thiserror::Error;

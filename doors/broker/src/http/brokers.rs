@@ -27,6 +27,7 @@ impl Pages {
             }
             ("GET", ["internal-configuration"]) => self.internal_configuration(),
             // Whatever cluster is named, as in Pulsar.
+            ("GET", [cluster]) if *cluster == "backlog-quota-check" => return None,
             ("GET", [] | [_]) => Answer::json(&[self.broker_id()]),
             _ => return None,
         })

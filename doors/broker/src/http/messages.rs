@@ -68,7 +68,10 @@ fn headers_of(entry: &StoredEntry, payload_bytes: usize, metadata: &MessageMetad
             "x-pulsar-is-encrypted",
             (!metadata.encryption_keys.is_empty()).to_string(),
         ),
-        ("x-pulsar-producer-name", metadata.producer_name().to_owned()),
+        (
+            "x-pulsar-producer-name",
+            metadata.producer_name().to_owned(),
+        ),
         ("x-pulsar-sequence-id", metadata.sequence_id().to_string()),
         ("x-pulsar-txn-uncommitted", "false".to_owned()),
     ];

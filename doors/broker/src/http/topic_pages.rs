@@ -5,6 +5,7 @@ use super::admin::{Call, json_of, query_value};
 use super::answer::Answer;
 use super::subscriptions::position_of;
 use super::{internal_stats, messages, topic_stats};
+use directory::{Question, Why};
 use letters::{Refusal, RefusalCode, TaskResult, TopicTask, Which};
 use serde_json::{Map, Value, json};
 use shard::{CloseFigures, ShardAnswer, ShardAsk};
@@ -77,8 +78,22 @@ impl Pages {
         topic: &TopicName,
         task: TopicTask,
     ) -> Result<TaskResult, Answer> {
-        let done = self.finder.task(topic, task).await;
-        done.map_err(|no| Answer::of_topic(topic, &no))
+        match self.finder.task(topic, task).await {
+            Ok(result) => Ok(result),
+            Err(no) => Err(self.refusal_of(topic, &no).await),
+        }
+    }
+
+    /// A topic's refusal in Pulsar's words: of a namespace that is not there no topic is spoken.
+    async fn refusal_of(&self, topic: &TopicName, no: &Refusal) -> Answer {
+        if is_missing_topic(no) {
+            let namespace = topic.namespace().clone();
+            let policies = self.house.clerk.ask(Question::Policies { namespace }).await;
+            if policies.is_err_and(|no| no.why == Why::NotFound) {
+                return Answer::refused(404, "Namespace not found");
+            }
+        }
+        Answer::of_topic(topic, no)
     }
 
     /// The figures of a topic, which is woken for it.
