@@ -80,6 +80,13 @@ impl World {
                         format!("{request_id}: {code:?} {}", refusal.message).replace("None ", "")
                     }
                 }),
+                Effect::AnswerAll {
+                    request_id, result, ..
+                } => {
+                    let versions = result.unwrap().into_iter().map(|found| found.version);
+                    let versions: Vec<i64> = versions.collect();
+                    self.heard.push(format!("{request_id}: {versions:?}"));
+                }
             }
         }
     }
@@ -165,6 +172,17 @@ impl World {
                     result = Err(Fault::Unsure("late".to_owned()));
                 }
                 Answer::Put { tag, result }
+            }
+            Call::DeleteNode { tag, path, expect } => {
+                let found = self.nodes.get(&path).map(|(_, version)| *version);
+                let result = match (result, found == Some(expect)) {
+                    (Ok(()), false) => Err(Fault::Taken("another version".to_owned())),
+                    (result, _) => result,
+                };
+                if result.is_ok() {
+                    self.nodes.remove(&path);
+                }
+                Answer::NodeDeleted { tag, result }
             }
             other => panic!("not asked for: {other:?}"),
         }
@@ -323,4 +341,52 @@ fn garbage_is_an_error_that_names_the_place() {
             "{heard:?}"
         );
     }
+}
+
+#[test]
+fn a_deletion_is_a_version_after_which_nothing_counts() {
+    let mut world = World::default();
+    world.put(1, text(4, INT));
+    world.ask(2, "t", SchemaAsk::All);
+    world.ask(3, "t", SchemaAsk::Delete { forget: false });
+    world.ask(4, "t", SchemaAsk::All);
+    world.ask(5, "t", SchemaAsk::Get { version: Some(0) });
+    world.ask(6, "t", SchemaAsk::Delete { forget: false });
+    world.put(7, text(4, INT));
+    world.ask(8, "t", SchemaAsk::All);
+    assert_eq!(
+        world.settle(),
+        [
+            "1: 0", "2: [0]", "3: 1", "4: []", "5: none", "6: 2", "7: 3", "8: [3]"
+        ]
+    );
+}
+
+#[test]
+fn what_is_forgotten_leaves_nothing_behind() {
+    let mut world = World::default();
+    world.put(1, text(4, INT));
+    world.ask(2, "t", SchemaAsk::Delete { forget: false });
+    assert_eq!(world.settle(), ["1: 0", "2: 1"]);
+    assert_eq!(world.ledgers.len(), 2);
+    world.ask(3, "t", SchemaAsk::Delete { forget: true });
+    world.ask(4, "t", SchemaAsk::Get { version: None });
+    assert_eq!(world.settle(), ["3: none", "4: none"]);
+    assert!(world.ledgers.is_empty() && world.nodes.is_empty());
+    world.ask(5, "t", SchemaAsk::Delete { forget: true });
+    world.put(6, text(4, INT));
+    assert_eq!(world.settle(), ["5: none", "6: 0"]);
+}
+
+#[test]
+fn a_deletion_that_storage_fails_is_tried_again() {
+    let mut world = World::default();
+    world.put(1, text(4, INT));
+    world.settle();
+    world.ask(2, "t", SchemaAsk::Delete { forget: true });
+    world.step();
+    world.step();
+    world.failures = 1;
+    assert_eq!(world.settle(), ["2: none"]);
+    assert!(world.ledgers.is_empty() && world.nodes.is_empty());
 }

@@ -19,3 +19,4 @@ mod seeking;
 mod settling;
 mod sharing;
 mod subscribing;
+mod tasks;
