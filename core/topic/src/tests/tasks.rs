@@ -177,6 +177,7 @@ fn what_waits_to_be_delivered_again_is_skipped_too() {
     world.flow(1, 1, 3);
     world.redeliver(1, 1, &[], None);
     done(&mut world, skip(Some(2)));
+    assert_eq!(world.topic.stats().subscriptions[0].replay_entries, 1);
     world.heard();
     world.flow(1, 1, 10);
     assert_eq!(world.got_entries(1), [2]);
