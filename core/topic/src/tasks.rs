@@ -273,14 +273,14 @@ impl Topic {
     /// Entries that a search for a time asked for were read.
     pub(crate) fn dated(
         &mut self,
-        mut dating: Box<Dating>,
+        mut dating: Dating,
         result: Result<Vec<StoredEntry>, LogError>,
         turn: &mut Turn<'_>,
     ) {
         match result {
             Ok(entries) => {
                 dating.search.take(&entries);
-                self.go_on_dating(*dating, turn);
+                self.go_on_dating(dating, turn);
             }
             Err(error) => dating.asker.end_task(Err(unreadable(&error)), turn),
         }

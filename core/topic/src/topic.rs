@@ -281,7 +281,7 @@ impl Topic {
                 match turn.errands.quests.remove(&ticket) {
                     Some(Quest::Time(name)) => return self.searched(&name, ticket, result, turn),
                     Some(Quest::LastId) => return self.last_entries_read(ticket, result, turn),
-                    Some(Quest::Date(dating)) => return self.dated(dating, result, turn),
+                    Some(Quest::Date(dating)) => return self.dated(*dating, result, turn),
                     Some(Quest::Entry(asker)) => return Topic::entry_read(asker, result, turn),
                     None => {}
                 }

@@ -45,7 +45,11 @@ impl Asker {
             true => path,
             false => format!("/admin/v2/{path}"),
         };
-        let (status, headers, body) = call(&self.web, &row.method, &path, &self.filled(&row.body))?;
+        let Raw {
+            status,
+            headers,
+            body,
+        } = call(&self.web, &row.method, &path, &self.filled(&row.body))?;
         let said = headers
             .iter()
             .filter(|(name, _)| name.starts_with("x-pulsar-"));
@@ -75,16 +79,22 @@ impl Asker {
     }
 }
 
-/// Status, headers (names in lower case) and body.
+/// An answer as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Raw {
+    /// Its status.
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Its body.
+    pub body: String,
+}
+
+/// Asks whatever is asked.
 ///
 /// # Errors
 /// If the broker cannot be reached, or what it says is no HTTP.
-pub fn call(
-    web: &str,
-    method: &str,
-    path: &str,
-    body: &str,
-) -> io::Result<(u16, Vec<(String, String)>, String)> {
+pub fn call(web: &str, method: &str, path: &str, body: &str) -> io::Result<Raw> {
     let mut socket = TcpStream::connect(web)?;
     socket.set_read_timeout(Some(PATIENCE))?;
     let kind = match body.is_empty() {
@@ -106,9 +116,9 @@ pub fn call(
     let status = status.and_then(|status| status.parse().ok());
     let headers = lines.filter_map(|line| line.split_once(": "));
     let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
-    Ok((
-        status.ok_or_else(no_http)?,
-        headers.collect(),
-        body.to_owned(),
-    ))
+    Ok(Raw {
+        status: status.ok_or_else(no_http)?,
+        headers: headers.collect(),
+        body: body.to_owned(),
+    })
 }

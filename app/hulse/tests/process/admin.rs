@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 
 /// Status, the `Warning` header if there is one, and the body.
 fn call(broker: &Broker, method: &str, path: &str, body: &str) -> (u16, Option<String>, String) {
-    let (status, headers, body) = answers::call::call(&broker.web, method, path, body).unwrap();
-    let warning = headers.into_iter().find(|(name, _)| name == "warning");
-    (status, warning.map(|(_, text)| text), body)
+    let said = answers::call::call(&broker.web, method, path, body).unwrap();
+    let mut headers = said.headers.into_iter();
+    let warning = headers.find(|(name, _)| name == "warning");
+    (said.status, warning.map(|(_, text)| text), said.body)
 }
 
 /// The table, as Pulsar answered; where Hulse answers otherwise, `docs/differences.md` says why.

@@ -143,7 +143,10 @@ impl Pages {
             each.insert(part.to_string(), stats);
         }
         let per_partition = query_value(query, "perPartition").as_deref() != Some("false");
-        let each = per_partition.then_some(each).unwrap_or_default();
+        let each = match per_partition {
+            true => each,
+            false => Map::new(),
+        };
         Ok(Answer::json(&sum.into_json(count, each)))
     }
 

@@ -293,10 +293,8 @@ fn add_fields(sum: &mut Map<String, Value>, more: &Map<String, Value>) {
             (Value::Object(before), Value::Object(value)) => add_fields(before, value),
             (Value::Array(before), Value::Array(value)) => before.extend(value.iter().cloned()),
             (Value::Bool(before), Value::Bool(value)) => *before |= value,
-            (before @ Value::Number(_), Value::Number(value)) => {
-                if !MOST.contains(&name.as_str()) {
-                    *before = added(before, value);
-                }
+            (before @ Value::Number(_), Value::Number(value)) if !MOST.contains(&name.as_str()) => {
+                *before = added(before, value);
             }
             _ => {}
         }
