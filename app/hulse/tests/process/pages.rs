@@ -80,7 +80,11 @@ fn bad_names_and_unserved_paths_are_refused_with_a_reason() {
         ),
         ("/lookup/v2/topic/kafka/public/default/t", 412, "kafka"),
         ("/lookup/v2/topic/persistent/public/default/%zz", 412, "%zz"),
-        ("/lookup/v2/topic/persistent/nobody/n/t", 404, "nobody/n"),
+        (
+            "/lookup/v2/topic/persistent/nobody/n/t",
+            404,
+            "Namespace not found",
+        ),
         (
             "/admin/v2/bookies/all",
             404,
