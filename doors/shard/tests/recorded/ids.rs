@@ -110,6 +110,15 @@ impl Ids {
             }
             Some(Cmd::Producer(producer)) => self.name(&mut producer.producer_name),
             Some(Cmd::ProducerSuccess(success)) => self.name(&mut success.producer_name),
+            Some(Cmd::Error(error)) => {
+                // Some refusals name the producer that stands in the way.
+                let message = error.message.take();
+                error.message = message.map(|message| {
+                    let words = message.split(' ');
+                    let words = words.map(|word| self.names.get(word).map_or(word, String::as_str));
+                    words.collect::<Vec<_>>().join(" ")
+                });
+            }
             _ => {}
         }
     }
