@@ -11,6 +11,7 @@ mod internal_stats;
 mod messages;
 mod metrics;
 pub(crate) mod metrics_lines;
+mod policies;
 mod rates;
 mod schemas;
 mod subscriptions;

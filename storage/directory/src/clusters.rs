@@ -3,7 +3,7 @@
 use crate::paths::{CLUSTERS, cluster as path_of, is_entity};
 use crate::view::{Halt, Verdict, View, Why, Write, answer, change, no};
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) fn list(view: &mut View) -> Result<Verdict, Halt> {
     answer(view.children(CLUSTERS)?)
@@ -11,9 +11,22 @@ pub(crate) fn list(view: &mut View) -> Result<Verdict, Halt> {
 
 pub(crate) fn get(view: &mut View, cluster: &str) -> Result<Verdict, Halt> {
     match node_of(view, cluster)? {
-        Some((data, _)) => answer(data),
+        Some((data, _)) => answer(shown(data)),
         None => no(Why::NotFound, "Cluster does not exist"),
     }
+}
+
+/// With what Pulsar shows of a cluster of which it was not set.
+fn shown(data: Value) -> Value {
+    let mut shown = json!({
+        "brokerClientTlsEnabled": false,
+        "tlsAllowInsecureConnection": false,
+        "brokerClientTlsEnabledWithKeyStore": false,
+    });
+    if let (Value::Object(shown), Value::Object(data)) = (&mut shown, data) {
+        shown.extend(data);
+    }
+    shown
 }
 
 pub(crate) fn put(

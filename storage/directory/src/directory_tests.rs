@@ -364,3 +364,53 @@ fn patterns_are_of_names_without_domain_and_partition() {
     let huge = "(a{1000}){1000}";
     assert!(TopicPattern::parse(huge).is_err(), "bounded memory");
 }
+
+#[test]
+fn entries_of_policies_that_are_maps_come_and_go_alone() {
+    let mut world = World::new();
+    let set = |key: &str, value| Question::SetPolicyEntry {
+        namespace: namespace("public/default"),
+        fields: vec!["topicDispatchRate", "clusterDispatchRate"],
+        key: key.to_owned(),
+        value,
+    };
+    world.ask(set("here", json!({"rate": 1}))).unwrap();
+    world.ask(set("there", json!({"rate": 2}))).unwrap();
+    world.ask(set("here", Value::Null)).unwrap();
+    for field in ["topicDispatchRate", "clusterDispatchRate"] {
+        let get = Question::Policy {
+            namespace: namespace("public/default"),
+            field,
+        };
+        assert_eq!(world.ask(get).unwrap(), json!({"there": {"rate": 2}}));
+    }
+}
+
+#[test]
+fn permissions_of_a_topic_stand_beside_those_of_its_namespace() {
+    let mut world = World::new();
+    let name = || Some("persistent://public/default/t".to_owned());
+    let set = |topic, role: &str, actions| Question::SetPermission {
+        namespace: namespace("public/default"),
+        topic,
+        role: role.to_owned(),
+        actions,
+    };
+    let get = |topic| Question::Permissions {
+        namespace: namespace("public/default"),
+        topic,
+    };
+    world.ask(set(None, "r", json!(["produce"]))).unwrap();
+    world
+        .ask(set(name(), "r", json!(["consume", "produce"])))
+        .unwrap();
+    world.ask(set(name(), "s", json!(["sinks"]))).unwrap();
+    assert_eq!(world.ask(get(None)).unwrap(), json!({"r": ["produce"]}));
+    let both = json!({"r": ["consume", "produce"], "s": ["sinks"]});
+    assert_eq!(world.ask(get(name())).unwrap(), both);
+    world.ask(set(name(), "r", Value::Null)).unwrap();
+    let rest = json!({"r": ["produce"], "s": ["sinks"]});
+    assert_eq!(world.ask(get(name())).unwrap(), rest);
+    let (why, text) = world.refused(set(None, "r", json!(["fly"])));
+    assert!(why == Why::Precondition && text.contains("fly"), "{text}");
+}

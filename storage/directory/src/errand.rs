@@ -152,6 +152,12 @@ fn decide(question: &Question, view: &mut View) -> Result<Verdict, Halt> {
             field,
             value,
         } => policies::set(view, namespace, field, value),
+        Question::SetPolicyEntry {
+            namespace,
+            fields,
+            key,
+            value,
+        } => policies::set_entry(view, namespace, fields, key, value),
         Question::Permissions { namespace, topic } => {
             permissions::list(view, namespace, topic.as_deref())
         }

@@ -84,6 +84,13 @@ pub enum Question {
         field: &'static str,
         value: Value,
     },
+    /// Sets one entry of fields of a namespace's policies that are maps (null: removes it).
+    SetPolicyEntry {
+        namespace: NamespaceName,
+        fields: Vec<&'static str>,
+        key: String,
+        value: Value,
+    },
     /// Who may do what in a namespace or with one of its topics: actions by role.
     Permissions {
         namespace: NamespaceName,

@@ -33,12 +33,21 @@ fn defaults() -> Value {
         "schema_validation_enforced": false,
         "subscription_types_enabled": [],
         "properties": {},
+        "migrated": false,
     })
 }
 
 pub(crate) fn whole(view: &mut View, namespace: &NamespaceName) -> Result<Verdict, Halt> {
     let (stored, _) = stored(view, namespace)?;
-    answer(merged(stored))
+    let mut policies = merged(stored);
+    // Shown by Pulsar where one cluster has the namespace; never stored.
+    let clusters = policies.get("replication_clusters");
+    let clusters = clusters.and_then(Value::as_array);
+    if let Some([only]) = clusters.map(Vec::as_slice) {
+        let only = only.clone();
+        put_field(&mut policies, "clusterThatCanDeleteNamespace", only);
+    }
+    answer(policies)
 }
 
 fn merged(stored: Value) -> Value {
@@ -66,6 +75,25 @@ pub(crate) fn set(
 ) -> Result<Verdict, Halt> {
     let (mut policies, version) = stored(view, namespace)?;
     put_field(&mut policies, field, value.clone());
+    write(namespace, &policies, version)
+}
+
+pub(crate) fn set_entry(
+    view: &mut View,
+    namespace: &NamespaceName,
+    fields: &[&'static str],
+    key: &str,
+    value: &Value,
+) -> Result<Verdict, Halt> {
+    let (mut policies, version) = stored(view, namespace)?;
+    for field in fields {
+        let mut map = match policies.get(field) {
+            Some(Value::Object(map)) => Value::Object(map.clone()),
+            _ => json!({}),
+        };
+        put_field(&mut map, key, value.clone());
+        put_field(&mut policies, field, map);
+    }
     write(namespace, &policies, version)
 }
 

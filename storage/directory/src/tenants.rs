@@ -62,6 +62,9 @@ pub(crate) fn found(view: &mut View, tenant: &str) -> Result<Option<(Value, i64)
 }
 
 fn clusters(view: &mut View, info: &Value) -> Result<Vec<String>, Halt> {
+    if info.get("allowedClusters").is_none_or(Value::is_null) {
+        return no(Why::Precondition, "Clusters cannot be null");
+    }
     let allowed = names(info, "allowedClusters")?;
     if allowed.is_empty() || allowed.iter().any(|name| name.trim().is_empty()) {
         return no(Why::Precondition, "Clusters cannot be empty or blank");

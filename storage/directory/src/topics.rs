@@ -79,7 +79,12 @@ pub(crate) fn create(view: &mut View, topic: &TopicName) -> Result<Verdict, Halt
                     .partition()
                     .is_some_and(|index| index < found.partitions) => {}
             _ => {
-                let text = format!("{topic} is not a partition of a partitioned topic");
+                let text = format!(
+                    "Can't create topic {} with \"-partition-\" followed by a number smaller than number of \
+                     partition of partitioned topic {}",
+                    topic.local(),
+                    parent.local()
+                );
                 return no(Why::Precondition, text);
             }
         }

@@ -2,6 +2,7 @@
 
 use super::Pages;
 use super::answer::Answer;
+use super::policies::{acts, notice};
 use super::topics::TopicPath;
 use axum::http::Method;
 use directory::{No, Question, Why};
@@ -16,65 +17,6 @@ pub(super) struct Call<'a> {
     pub query: &'a str,
     pub body: &'a [u8],
 }
-
-/// Policies of a namespace that have a path of their own: the path's last part, and the field it shows.
-const POLICIES: [(&str, &str); 31] = [
-    ("bundles", "bundles"),
-    (
-        "autoSubscriptionCreation",
-        "autoSubscriptionCreationOverride",
-    ),
-    ("autoTopicCreation", "autoTopicCreationOverride"),
-    ("backlogQuotaMap", "backlog_quota_map"),
-    ("compactionThreshold", "compaction_threshold"),
-    ("deduplication", "deduplicationEnabled"),
-    (
-        "deduplicationSnapshotInterval",
-        "deduplicationSnapshotIntervalSeconds",
-    ),
-    ("delayedDelivery", "delayed_delivery_policies"),
-    ("dispatchRate", "topicDispatchRate"),
-    ("encryptionRequired", "encryption_required"),
-    ("inactiveTopicPolicies", "inactive_topic_policies"),
-    ("isAllowAutoUpdateSchema", "is_allow_auto_update_schema"),
-    (
-        "maxConsumersPerSubscription",
-        "max_consumers_per_subscription",
-    ),
-    ("maxConsumersPerTopic", "max_consumers_per_topic"),
-    ("maxProducersPerTopic", "max_producers_per_topic"),
-    ("maxSubscriptionsPerTopic", "max_subscriptions_per_topic"),
-    ("maxTopicsPerNamespace", "max_topics_per_namespace"),
-    (
-        "maxUnackedMessagesPerConsumer",
-        "max_unacked_messages_per_consumer",
-    ),
-    (
-        "maxUnackedMessagesPerSubscription",
-        "max_unacked_messages_per_subscription",
-    ),
-    ("messageTTL", "message_ttl_in_seconds"),
-    ("offloadPolicies", "offload_policies"),
-    ("persistence", "persistence"),
-    ("publishRate", "publishMaxMessageRate"),
-    ("replication", "replication_clusters"),
-    ("retention", "retention_policies"),
-    (
-        "schemaCompatibilityStrategy",
-        "schema_compatibility_strategy",
-    ),
-    ("schemaValidationEnforced", "schema_validation_enforced"),
-    ("subscribeRate", "clusterSubscribeRate"),
-    ("subscriptionDispatchRate", "subscriptionDispatchRate"),
-    (
-        "subscriptionExpirationTime",
-        "subscription_expiration_time_minutes",
-    ),
-    ("subscriptionTypesEnabled", "subscription_types_enabled"),
-];
-
-/// Policies that only the whole body shows, or that their path only lets one read.
-const READ_ONLY: [&str; 2] = ["backlogQuotaMap", "bundles"];
 
 /// Bundles of a namespace that nobody configured (`defaultNumberOfNamespaceBundles`).
 const BUNDLES: u32 = 4;
@@ -102,6 +44,9 @@ impl Pages {
                 self.told(Question::Tenant { tenant }).await
             }
             ("PUT" | "POST", ["tenants", tenant]) => self.put_tenant(tenant, call).await,
+            ("DELETE", ["tenants", _]) if is_forced(call) => {
+                Answer::refused(405, "Broker doesn't allow forced deletion of tenants")
+            }
             ("DELETE", ["tenants", tenant]) => {
                 let tenant = (*tenant).to_owned();
                 self.done(Question::DeleteTenant { tenant }).await
@@ -178,17 +123,17 @@ impl Pages {
             Ok(data) => data,
             Err(answer) => return answer,
         };
-        let cluster = cluster.to_owned();
-        let must_be_new = call.method == Method::PUT;
+        if data.is_null() {
+            return Answer::refused(400, "cluster data is required");
+        }
         let put = Question::PutCluster {
-            cluster,
+            cluster: cluster.to_owned(),
             data,
-            must_be_new,
+            must_be_new: call.method == Method::PUT,
         };
         match self.house.clerk.ask(put).await {
-            // Pulsar's PUT says 200 here, and 204 everywhere else.
-            Ok(_) if must_be_new => Answer::nothing(200),
-            Ok(_) => Answer::nothing(204),
+            // Pulsar says 200 here, and 204 everywhere else.
+            Ok(_) => Answer::nothing(200),
             Err(no) => refused(&no),
         }
     }
@@ -249,6 +194,9 @@ impl Pages {
                 Ok(policies) => self.create_namespace(namespace, policies).await,
                 Err(answer) => answer,
             },
+            ("DELETE", []) if is_forced(call) => {
+                Answer::refused(405, "Broker doesn't allow forced deletion of namespaces")
+            }
             ("DELETE", []) => self.done(Question::DeleteNamespace { namespace }).await,
             ("GET", ["topics"]) => {
                 let is_non_persistent = call
@@ -265,23 +213,7 @@ impl Pages {
             (_, ["permissions", rest @ ..]) => {
                 return self.permissions(method, namespace, None, rest, call).await;
             }
-            (_, [policy]) => {
-                let found = POLICIES.iter().find(|(path, _)| path == policy);
-                let (path, field) = *found?;
-                if method != "GET" && READ_ONLY.contains(&path) {
-                    return None;
-                }
-                match method {
-                    "GET" => self.told(Question::Policy { namespace, field }).await,
-                    "POST" | "PUT" => match json_of(call.body) {
-                        Ok(value) => self.set_policy(namespace, field, value).await,
-                        Err(answer) => answer,
-                    },
-                    "DELETE" => self.set_policy(namespace, field, Value::Null).await,
-                    _ => return None,
-                }
-            }
-            _ => return None,
+            (_, what) => return self.policy_page(method, namespace, what, call).await,
         })
     }
 
@@ -298,25 +230,6 @@ impl Pages {
                 policies: Some(policies.clone()),
                 default_cluster: self.house.settings.cluster.clone(),
                 bundles: BUNDLES,
-            })
-            .await;
-        answer.with_notice(notice)
-    }
-
-    /// A policy that nothing acts on is kept and shown like the others; the answer says so, and so does the log.
-    async fn set_policy(
-        &self,
-        namespace: NamespaceName,
-        field: &'static str,
-        value: Value,
-    ) -> Answer {
-        let is_idle = !value.is_null() && !acts(field);
-        let notice = is_idle.then(|| notice(&namespace, &[field])).flatten();
-        let answer = self
-            .done(Question::SetPolicy {
-                namespace,
-                field,
-                value,
             })
             .await;
         answer.with_notice(notice)
@@ -397,51 +310,6 @@ impl Pages {
         })
     }
 
-    /// Who may do what: kept and shown. Nobody is asked who they are, so it keeps nobody from anything.
-    async fn permissions(
-        &self,
-        method: &str,
-        namespace: NamespaceName,
-        topic: Option<String>,
-        rest: &[&str],
-        call: &Call<'_>,
-    ) -> Option<Answer> {
-        Some(match (method, rest) {
-            ("GET", []) => self.told(Question::Permissions { namespace, topic }).await,
-            ("GET", ["subscription"]) if topic.is_none() => {
-                match self.house.clerk.ask(Question::Policies { namespace }).await {
-                    Ok(policies) => {
-                        Answer::json(&policies["auth_policies"]["subscription_auth_roles"])
-                    }
-                    Err(no) => refused(&no),
-                }
-            }
-            ("POST", [role]) => match json_of(call.body) {
-                Ok(actions) => {
-                    let notice = notice(&namespace, &["auth_policies"]);
-                    let question = Question::SetPermission {
-                        namespace,
-                        topic,
-                        role: (*role).to_owned(),
-                        actions,
-                    };
-                    self.done(question).await.with_notice(notice)
-                }
-                Err(answer) => answer,
-            },
-            ("DELETE", [role]) => {
-                let question = Question::SetPermission {
-                    namespace,
-                    topic,
-                    role: (*role).to_owned(),
-                    actions: Value::Null,
-                };
-                self.done(question).await
-            }
-            _ => return None,
-        })
-    }
-
     async fn delete_plain(&self, topic: TopicName, force: bool) -> Answer {
         let expected = Question::ExpectPlain {
             topic: topic.clone(),
@@ -486,7 +354,7 @@ impl Pages {
     }
 
     /// The answer as JSON. Nothing to say is said with an empty body, as Pulsar does.
-    async fn told(&self, question: Question) -> Answer {
+    pub(super) async fn told(&self, question: Question) -> Answer {
         match self.house.clerk.ask(question).await {
             Ok(Value::Null) => Answer::nothing(200),
             Ok(value) => Answer::json(&value),
@@ -495,31 +363,12 @@ impl Pages {
     }
 
     /// 204 when it is done.
-    async fn done(&self, question: Question) -> Answer {
+    pub(super) async fn done(&self, question: Question) -> Answer {
         match self.house.clerk.ask(question).await {
             Ok(_) => Answer::nothing(204),
             Err(no) => refused(&no),
         }
     }
-}
-
-/// Fields of a namespace's policies that something here acts on, or that say nothing more than what is so anyway.
-fn acts(field: &str) -> bool {
-    matches!(
-        field,
-        "bundles" | "replication_clusters" | "deleted" | "properties"
-    )
-}
-
-fn notice(namespace: &NamespaceName, idle: &[&str]) -> Option<String> {
-    if idle.is_empty() {
-        return None;
-    }
-    let fields = idle.join(", ");
-    tracing::warn!(
-        "policies of namespace {namespace} that do not act in this version were stored: {fields}"
-    );
-    Some(format!("stored, not acting in this version: {fields}"))
 }
 
 fn topics_of(namespace: NamespaceName, query: &str) -> Question {
@@ -543,6 +392,10 @@ pub(super) fn json_of(body: &[u8]) -> Result<Value, Answer> {
     }
     serde_json::from_slice(body)
         .map_err(|error| Answer::refused(400, &format!("the body is not JSON: {error}")))
+}
+
+fn is_forced(call: &Call<'_>) -> bool {
+    query_value(call.query, "force").as_deref() == Some("true")
 }
 
 /// The value of a key of a query.

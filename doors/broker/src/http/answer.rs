@@ -84,6 +84,11 @@ impl Answer {
         }
     }
 
+    /// Whether what was asked for is done.
+    pub fn is_done(&self) -> bool {
+        self.status < 300
+    }
+
     /// With another status than 200.
     pub fn with_status(self, status: u16) -> Answer {
         Answer { status, ..self }

@@ -84,7 +84,8 @@ pub(super) fn topic_json(figures: &CloseFigures, now: WallTime, broker: &str) ->
 /// The sum of a field.
 fn sum_of(all: &[Value], field: &str) -> f64 {
     let values = all.iter().filter_map(|one| one.get(field)?.as_f64());
-    values.sum()
+    // Not `sum`: that of nothing is -0.0.
+    values.fold(0.0, |sum, value| sum + value)
 }
 
 /// Bytes that a log keeps.
@@ -270,6 +271,8 @@ impl Sum {
         for field in ["ownerBroker", "deduplicationStatus"] {
             self.fields.remove(field);
         }
+        let age = "oldestBacklogMessageAgeSeconds".to_owned();
+        self.fields.insert(age, json!(0));
         let parts = f64::from(self.parts.max(1));
         if let Some(average) = self.fields.get_mut("averageMsgSize") {
             *average = json!(average.as_f64().unwrap_or(0.0) / parts);
