@@ -112,6 +112,10 @@ fn a_tenant_and_its_namespaces_come_and_go() {
     );
     assert_eq!(
         world.refused(put("t2", json!({}), true)),
+        condition("Clusters cannot be null")
+    );
+    assert_eq!(
+        world.refused(put("t2", json!({"allowedClusters": []}), true)),
         condition("Clusters cannot be empty or blank")
     );
     assert_eq!(
