@@ -4,16 +4,20 @@
 //! What a broker chooses freely is not compared but translated: places of entries, generated producer names, urls. Which
 //! of several consumers gets an entry, and when, hangs on how fast the client was; so deliveries are compared per
 //! subscription, as sets. All other frames are compared one by one, each with the next of its kind and id.
+//!
+//! What was said over HTTP is not in a recording. A line `# partitions TOPIC NUMBER` makes a partitioned topic before it
+//! begins.
 
 mod ids;
 
 use crate::stage::house::{Arrival, House};
+use directory::Question;
 use ids::Ids;
 use pulsar_wire::frame::Frame;
 use pulsar_wire::proto::base_command::Cmd;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use transcript::{Line, Said, Speaker, print_command};
-use vocabulary::{Moment, SessionId};
+use vocabulary::{Moment, SessionId, TopicName};
 
 /// When a recording begins, nanoseconds.
 const BEGIN: u64 = 1_000_000_000;
@@ -62,6 +66,11 @@ pub fn play(text: &str, shards: usize) -> Result<(), String> {
         delivered: Delivered::new(),
     };
     player.house.open();
+    for line in text.lines() {
+        if let Some(made) = line.strip_prefix("# partitions ") {
+            player.make_partitions(made)?;
+        }
+    }
     for line in &lines {
         player
             .line(line)
@@ -71,6 +80,17 @@ pub fn play(text: &str, shards: usize) -> Result<(), String> {
 }
 
 impl Player {
+    fn make_partitions(&mut self, made: &str) -> Result<(), String> {
+        let (topic, partitions) = made.split_once(' ').ok_or("# partitions TOPIC NUMBER")?;
+        self.house.ask_directory(Question::CreatePartitioned {
+            topic: TopicName::parse(topic).map_err(|error| error.to_string())?,
+            partitions: partitions.trim().parse().map_err(|_| "no number")?,
+            most: 100,
+            properties: serde_json::Value::Null,
+        });
+        Ok(())
+    }
+
     fn line(&mut self, line: &Line) -> Result<(), String> {
         self.house
             .set_moment(Moment(BEGIN + line.at_millis * 1_000_000));

@@ -437,21 +437,11 @@ impl House {
 
     /// As the broker's clerk does it.
     fn list_topics(&mut self, id: SessionId, question: TopicsQuestion) {
-        let mut errand = Errand::new(Question::Topics {
+        let answer = self.ask_directory(Question::Topics {
             namespace: question.namespace,
             with_system_topics: false,
             must_exist: false,
         });
-        let mut replies = Vec::new();
-        let answer = loop {
-            match errand.go_on(replies) {
-                Step::Ask(requests) => {
-                    self.metadata.submit(requests);
-                    replies = self.metadata.turn(&mut self.dice);
-                }
-                Step::Done(answer) => break answer.expect("a list of topics"),
-            }
-        };
         let pattern = question
             .pattern
             .map(|pattern| TopicPattern::parse(&pattern).expect("a pattern"));
@@ -471,6 +461,21 @@ impl House {
             result: Ok(wanted.map(str::to_owned).collect()),
         };
         self.tell_session(id, SessionInput::LetterCame(letter));
+    }
+
+    /// Asks the directory, as a page of the HTTP door does.
+    pub fn ask_directory(&mut self, question: Question) -> serde_json::Value {
+        let mut errand = Errand::new(question);
+        let mut replies = Vec::new();
+        loop {
+            match errand.go_on(replies) {
+                Step::Ask(requests) => {
+                    self.metadata.submit(requests);
+                    replies = self.metadata.turn(&mut self.dice);
+                }
+                Step::Done(answer) => return answer.expect("an answer"),
+            }
+        }
     }
 
     fn post(&mut self, letter: ToTopic) {
