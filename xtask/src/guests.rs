@@ -7,7 +7,7 @@ use crate::place::Place;
 use crate::report::Report;
 use crate::run::{LONG, Outcome, collected, must};
 use crate::sims;
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use std::process::Command;
 use std::time::Duration;
 
@@ -24,17 +24,14 @@ pub fn visit(place: &Place, only: &[String], write: bool, report: &mut Report) -
     sims::build(place)?;
     let mut ready = Vec::new();
     let mut absent = Vec::new();
-    for name in GUESTS {
-        if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
-            absent.push(name);
-            continue;
-        }
-        match invite(place, name) {
-            Ok(guest) => ready.push(guest),
-            Err(why) => {
+    for (name, invited) in invite_all(place, only) {
+        match invited {
+            Some(Ok(guest)) => ready.push(guest),
+            Some(Err(why)) => {
                 absent.push(name);
                 report.skip(&format!("guest {name}"), &format!("{why:#}"));
             }
+            None => absent.push(name),
         }
     }
     let data = place.scratch("guests-data")?;
@@ -73,6 +70,27 @@ pub fn visit(place: &Place, only: &[String], write: bool, report: &mut Report) -
         _ => {}
     }
     Ok(())
+}
+
+/// All at once, since some wait for their registry while others are built.
+fn invite_all(place: &Place, only: &[String]) -> Vec<(&'static str, Option<Result<Guest>>)> {
+    let is_wanted = |name: &str| only.is_empty() || only.iter().any(|wanted| wanted == name);
+    std::thread::scope(|scope| {
+        let coming = GUESTS.map(|name| {
+            (
+                name,
+                is_wanted(name).then(|| scope.spawn(move || invite(place, name))),
+            )
+        });
+        let came = coming.map(|(name, thread)| {
+            let broken = |_| Err(anyhow!("its preparation broke off"));
+            (
+                name,
+                thread.map(|thread| thread.join().unwrap_or_else(broken)),
+            )
+        });
+        came.into()
+    })
 }
 
 fn side_by_side(
