@@ -9,6 +9,7 @@ failed.
 """
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -755,6 +756,7 @@ def main(arguments):
         finally:
             if own:
                 here.kill()
+                shutil.rmtree(here.directory, ignore_errors=True)
     sys.exit(1 if failures else 0)
 
 

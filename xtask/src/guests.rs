@@ -9,7 +9,7 @@ use crate::run::{LONG, Outcome, collected, must};
 use crate::sims;
 use anyhow::{Result, anyhow, ensure};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The guests visit one running broker side by side, then each plays what needs a broker of its own. When all came,
 /// what they did must be what docs/clients.md says; with `write` it is written there.
@@ -22,6 +22,7 @@ pub fn visit(place: &Place, only: &[String], write: bool, report: &mut Report) -
         );
     }
     sims::build(place)?;
+    let begun = Instant::now();
     let mut ready = Vec::new();
     let mut absent = Vec::new();
     for (name, invited) in invite_all(place, only) {
@@ -34,6 +35,7 @@ pub fn visit(place: &Place, only: &[String], write: bool, report: &mut Report) -
             None => absent.push(name),
         }
     }
+    report.took("guests: fetched and built", begun);
     let data = place.scratch("guests-data")?;
     let broker = Broker::start(&place.release("hulse"), &data)?;
     println!("\n== guests at {} and {}", broker.url, broker.http);
@@ -44,7 +46,10 @@ pub fn visit(place: &Place, only: &[String], write: bool, report: &mut Report) -
         (common, ""),
         (["--own".to_owned(), binary], " (own broker)"),
     ] {
-        for (name, outcome) in side_by_side(place, &ready, &where_to) {
+        let begun = Instant::now();
+        let outcomes = side_by_side(place, &ready, &where_to);
+        report.took(&format!("guests{what}"), begun);
+        for (name, outcome) in outcomes {
             if let Ok(outcome) = &outcome {
                 played.take(name, &outcome.output);
             }

@@ -25,6 +25,11 @@ impl Report {
         }
     }
 
+    /// Keeps how long something took that is no step of its own.
+    pub fn took(&mut self, name: &str, begun: Instant) {
+        self.times.push((name.to_owned(), begun.elapsed()));
+    }
+
     /// Keeps a success.
     pub fn pass(&mut self, name: &str) {
         println!("ok {name}");

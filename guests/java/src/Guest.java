@@ -67,6 +67,8 @@ public final class Guest {
         void kill() throws Exception {}
 
         void start() throws Exception {}
+
+        void remove() throws Exception {}
     }
 
     static final class OwnBroker extends Place {
@@ -108,6 +110,15 @@ public final class Guest {
         @Override
         void kill() throws Exception {
             process.destroyForcibly().waitFor();
+        }
+
+        @Override
+        void remove() throws Exception {
+            try (var files = Files.walk(directory)) {
+                for (Path file : files.sorted(java.util.Comparator.reverseOrder()).collect(Collectors.toList())) {
+                    Files.delete(file);
+                }
+            }
         }
     }
 
@@ -556,6 +567,7 @@ public final class Guest {
                 problem.printStackTrace();
             } finally {
                 place.kill();
+                place.remove();
             }
         }
         System.exit(failures == 0 ? 0 : 1);
