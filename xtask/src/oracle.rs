@@ -8,8 +8,9 @@ use crate::place::Place;
 use crate::report::Report;
 use crate::run::{is_there, must};
 use crate::sims;
+use answers::conversation::{self, Conversation};
 use answers::{Answered, Asker, Differences, Mismatch, Row, Table, mismatches, normal};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, ensure};
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ use std::time::Duration;
 
 /// Where the calls are, with what Pulsar answers.
 const TABLE: &str = "app/hulse/tests/data/admin-of-pulsar-4.0.8.tsv";
+
+/// Where the conversations are, with what Pulsar answers.
+const CONVERSATIONS: &str = "conversations/oracle/pulsar-4.0.8.txt";
 
 /// Where the differences are.
 const DIFFERENCES: &str = "docs/differences.md";
@@ -56,19 +60,32 @@ pub fn ask(place: &Place, hulse: Option<PathBuf>, write: bool, report: &mut Repo
             urls: [pulsar.url.clone(), hulse.url.clone()],
             webs: [pulsar.web.clone(), web_of(&hulse.http)],
         };
+        let said = place.root.join(CONVERSATIONS);
+        let mut talks = conversation::parse(&std::fs::read_to_string(&said)?)
+            .map_err(|why| anyhow!("{CONVERSATIONS}: {why}"))?;
         if write {
             visit.write(&mut rows)?;
             std::fs::write(&table, rows.to_text())?;
-            println!(
-                "{} rows of {TABLE} are Pulsar's answers now",
-                rows.rows.len()
-            );
+            for talk in &mut talks {
+                talk.write_down(&visit.binary(0))?;
+            }
+            std::fs::write(&said, conversation::to_text(&talks))?;
+            println!("{TABLE} and {CONVERSATIONS} are Pulsar's answers now");
             return Ok(());
         }
         let page = std::fs::read_to_string(place.root.join(DIFFERENCES))?;
         let differences =
             Differences::parse(&page).map_err(|why| anyhow!("{DIFFERENCES}: {why}"))?;
-        visit.compare(&rows, &differences)
+        let calls = visit.compare(&rows, &differences.clone().of_calls())?;
+        let talks = visit.talk(&talks, &differences.of_conversations())?;
+        let problems: Vec<String> = calls.into_iter().chain(talks).collect();
+        ensure!(
+            problems.is_empty(),
+            "{} fields are not as they should be (mend them, or give the reason in {DIFFERENCES}):\n{}",
+            problems.len(),
+            problems.join("\n")
+        );
+        Ok(())
     });
     Ok(())
 }
@@ -85,7 +102,7 @@ struct Visit {
 }
 
 impl Visit {
-    fn compare(&self, table: &Table, differences: &Differences) -> Result<()> {
+    fn compare(&self, table: &Table, differences: &Differences) -> Result<Vec<String>> {
         let mut met = BTreeSet::new();
         let mut problems = Vec::new();
         let mut askers = [Asker::new(&self.webs[0]), Asker::new(&self.webs[1])];
@@ -103,7 +120,7 @@ impl Visit {
                 problems.push(format!("line {line}: Pulsar itself: {}", told(row, &one)));
             }
             let found = against(row, &ask_one(hulse, row)?);
-            for one in differences.unexplained(row, found, &mut met) {
+            for one in differences.unexplained(&row.name(), found, &mut met) {
                 problems.push(format!("line {line}: {}", told(row, &one)));
             }
         }
@@ -117,14 +134,41 @@ impl Visit {
             "{count} calls asked of both; {} differences have a reason",
             differences.all.len()
         );
-        if problems.is_empty() {
-            return Ok(());
+        Ok(problems)
+    }
+
+    /// Has the conversations with both.
+    fn talk(&self, talks: &[Conversation], differences: &Differences) -> Result<Vec<String>> {
+        let mut met = BTreeSet::new();
+        let mut problems = Vec::new();
+        let mut count = 0;
+        for talk in talks {
+            for (name, found) in talk.compare(&self.binary(0))? {
+                problems.extend(found.iter().map(|one| step(&name, "Pulsar itself: ", one)));
+            }
+            for (name, found) in talk.compare(&self.binary(1))? {
+                count += 1;
+                let left = differences.unexplained(&name, found, &mut met);
+                problems.extend(left.iter().map(|one| step(&name, "", one)));
+            }
         }
-        bail!(
-            "{} fields are not as they should be (mend them, or give the reason in {DIFFERENCES}):\n{}",
-            problems.len(),
-            problems.join("\n")
-        )
+        for difference in differences.stale(&met) {
+            problems.push(format!(
+                "{DIFFERENCES} lists a difference that is none any more: {} {}",
+                difference.call, difference.field
+            ));
+        }
+        println!(
+            "{count} commands said to both in {} conversations",
+            talks.len()
+        );
+        Ok(problems)
+    }
+
+    /// Where one of both listens.
+    fn binary(&self, which: usize) -> String {
+        let url = self.urls.get(which).map_or("", String::as_str);
+        url.trim_start_matches("pulsar://").to_owned()
     }
 
     /// Takes Pulsar's answers into the table.
@@ -164,6 +208,13 @@ fn ask_one(asker: &mut Asker, row: &Row) -> Result<Answered> {
 
 fn against(row: &Row, said: &Answered) -> Vec<Mismatch> {
     mismatches((row.status, &row.answer), (said.status, &said.body))
+}
+
+fn step(name: &str, who: &str, one: &Mismatch) -> String {
+    format!(
+        "{who}{name}: {} is {}, not {}",
+        one.field, one.found, one.expected
+    )
 }
 
 fn told(row: &Row, one: &Mismatch) -> String {

@@ -58,7 +58,9 @@ fn a_difference_explains_its_field_and_what_is_below() {
     let mut met = BTreeSet::new();
     let mut left = |path: &str, field: &str| {
         let found = vec![mismatch(field)];
-        differences.unexplained(&row(path), found, &mut met).len()
+        differences
+            .unexplained(&row(path).name(), found, &mut met)
+            .len()
     };
     assert_eq!(left("a/c", "x.y.z"), 0);
     assert_eq!(left("a/c", "x.yz"), 1);

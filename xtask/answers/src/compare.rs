@@ -5,8 +5,9 @@ use serde_json::Value;
 /// What stands for a value that differs from run to run.
 pub const ANY: &str = "*";
 
-/// Fields whose values differ from run to run: times, names that brokers make, addresses, numbers of ledgers.
-pub const VOLATILE: [&str; 41] = [
+/// Fields whose values differ from run to run: times, names that brokers make, addresses, numbers of
+/// ledgers; and the texts of the binary protocol's errors, which are for people.
+pub const VOLATILE: [&str; 46] = [
     "address",
     "brokerId",
     "brokerServiceUrl",
@@ -20,6 +21,8 @@ pub const VOLATILE: [&str; 41] = [
     "cursorsLedgerId",
     "earliestMsgPublishTimeInBacklog",
     "earliestMsgPublishTimeInBacklogs",
+    "error_message",
+    "highest_sequence_id",
     "httpUrl",
     "lastAckedTime",
     "lastAckedTimestamp",
@@ -32,6 +35,7 @@ pub const VOLATILE: [&str; 41] = [
     "lastMarkDeleteAdvancedTimestamp",
     "ledgerId",
     "messageAckRate",
+    "message",
     "metadataStoreUrl",
     "modificationDate",
     "msgRateExpired",
@@ -43,6 +47,8 @@ pub const VOLATILE: [&str; 41] = [
     "oldestBacklogMessageAgeSeconds",
     "ownerBroker",
     "producerName",
+    "producer_name",
+    "server_version",
     "serviceUrl",
     "timestamp",
     "x-pulsar-producer-name",

@@ -6,8 +6,11 @@
 //! The first cell names calls of the table of answers (`*` at its end: all that begin so), the second a field with all
 //! that is below it (`status`, `body`, or the way to it; `*`: all fields). Other tables of the page are for people only.
 
-use crate::{Mismatch, Row};
+use crate::Mismatch;
 use std::collections::BTreeSet;
+
+/// How the names of steps of conversations begin.
+const CONVERSATION: &str = "conversation ";
 
 /// One line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,18 +50,31 @@ impl Differences {
         })
     }
 
+    /// Those of HTTP calls.
+    #[must_use]
+    pub fn of_calls(mut self) -> Differences {
+        self.all.retain(|one| !one.call.starts_with(CONVERSATION));
+        self
+    }
+
+    /// Those of conversations.
+    #[must_use]
+    pub fn of_conversations(mut self) -> Differences {
+        self.all.retain(|one| one.call.starts_with(CONVERSATION));
+        self
+    }
+
     /// What of these nobody has given a reason for. The numbers of the lines that did are added to `met`.
     pub fn unexplained(
         &self,
-        row: &Row,
+        name: &str,
         found: Vec<Mismatch>,
         met: &mut BTreeSet<usize>,
     ) -> Vec<Mismatch> {
-        let name = row.name();
         let is_unexplained = |mismatch: &Mismatch| {
             let mut explained = false;
             for (number, difference) in self.all.iter().enumerate() {
-                if difference.is_of(&name) && difference.covers(&mismatch.field) {
+                if difference.is_of(name) && difference.covers(&mismatch.field) {
                     met.insert(number);
                     explained = true;
                 }

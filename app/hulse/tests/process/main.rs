@@ -3,6 +3,7 @@
 mod admin;
 mod command_line;
 mod configuration;
+mod conversations;
 mod formats;
 mod pages;
 mod recording;
