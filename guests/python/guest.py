@@ -725,10 +725,40 @@ def graceful_stop(place):
     client.close()
 
 
+def non_persistent(place):
+    client = place.client()
+    name = topic("passing").replace("persistent://", "non-persistent://")
+    producer = client.create_producer(name)
+    # Who comes later has missed it.
+    producer.send(b"to nobody")
+    consumers = [client.subscribe(name, "shared", consumer_type=pulsar.ConsumerType.Shared) for _ in range(2)]
+    alone = client.subscribe(name, "alone", receiver_queue_size=2)
+    for i in range(10):
+        producer.send(f"m{i}".encode())
+    # Turn by turn.
+    equal([len(receive_all(consumer, 5)) for consumer in consumers], [5, 5], "shared by two")
+    # Beyond what its queue asked for, everything is dropped, and nothing comes again.
+    equal([m.data() for m in receive_all(alone, 2, ack=False)], [b"m0", b"m1"], "what there was room for")
+    alone.redeliver_unacknowledged_messages()
+    expect_silence(alone)
+    producer.send(b"later")
+    equal(alone.receive(RECEIVE_MS).data(), b"later", "what came when there was room again")
+    # A subscription is gone with its consumers, an unsubscribed one at once.
+    alone.unsubscribe()
+    alone = client.subscribe(name, "alone", consumer_type=pulsar.ConsumerType.Failover,
+                             initial_position=pulsar.InitialPosition.Earliest)
+    expect_silence(alone)
+    reader = client.create_reader(name, pulsar.MessageId.earliest)
+    producer.send(b"for all")
+    equal(reader.read_next(RECEIVE_MS).data(), b"for all", "what a reader gets")
+    equal(alone.receive(RECEIVE_MS).data(), b"for all", "what a failover consumer gets")
+    client.close()
+
+
 SCENARIOS = [exclusive, initial_positions, shared, failover, batches_and_partial_acks, cumulative, chunks,
              compressions, encryption, negative_ack, ack_timeout, zero_queue, names_and_properties, http_lookup,
              bad_names, partitions_by_key, partitions_round_robin, pattern, readers, seek, last_message_id, unsubscribe,
-             dead_letters, retry_topic, access_modes, seek_chunks, schemas, thousand_producers]
+             dead_letters, retry_topic, access_modes, seek_chunks, schemas, thousand_producers, non_persistent]
 OWN_SCENARIOS = [kill_with_resend, graceful_stop]
 
 

@@ -11,6 +11,8 @@ pub struct TopicsQuestion {
     pub namespace: NamespaceName,
     /// Whether persistent topics are wanted.
     pub persistent: bool,
+    /// Whether non-persistent topics are wanted: those that have producers or consumers.
+    pub non_persistent: bool,
     /// Only those whose names, without domain and partition, match this regular expression as a whole.
     pub pattern: Option<String>,
 }

@@ -62,6 +62,14 @@ pub enum TopicLetter {
     /// SEND came, its checksum verified (or added) and its metadata readable. Answers, in order of the
     /// SENDs of this producer: `Stored` or `NotStored`; none if the producer was closed meanwhile.
     Publish(Publish),
+    /// SENDs of this producer were dropped before they came here, because the connection had too many messages of
+    /// non-persistent topics under way: to be counted. Said before its next `Publish`. No answer.
+    PublishesDropped {
+        /// Whose.
+        producer_id: ProducerId,
+        /// Messages in them.
+        messages: u64,
+    },
     /// CLOSE_PRODUCER came. Answer: `ProducerLeft`, after all its outstanding publishes are answered.
     CloseProducer {
         /// Echoed.

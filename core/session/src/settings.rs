@@ -20,6 +20,9 @@ pub struct SessionSettings {
     pub pending_publishes_max: u64,
     /// Bytes of SENDs without an answer at which reading pauses; it resumes at half.
     pub pending_publish_bytes_max: u64,
+    /// SENDs to non-persistent topics without an answer; more are dropped:
+    /// `maxConcurrentNonPersistentMessagePerConnection`.
+    pub passing_publishes_max: usize,
     /// Other requests without an answer at which reading pauses; it resumes at half.
     pub pending_requests_max: u64,
     /// Bytes of answers that the connection has not taken yet at which reading pauses; it resumes at half.
@@ -59,6 +62,7 @@ impl SessionSettings {
             liveness_probe_timeout: Duration::from_secs(5),
             pending_publishes_max: 1000,
             pending_publish_bytes_max: 64 * 1024 * 1024,
+            passing_publishes_max: 1000,
             pending_requests_max: 10_000,
             unwritten_answer_bytes_max: 8 * 1024 * 1024,
             handles_max: 100_000,

@@ -1,9 +1,9 @@
 //! The producers and consumers of one connection, by the ids the client gave them.
 
 use crate::waiting::Ticket;
-use letters::Refusal;
+use pulsar_wire::proto::base_command::Cmd;
 use std::collections::{BTreeMap, VecDeque};
-use vocabulary::{ConsumerId, Moment, ProducerId, TopicName};
+use vocabulary::{ConsumerId, Domain, Moment, ProducerId, TopicName};
 
 /// How far a producer or consumer has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(crate) struct Producer {
     pub standing: Standing,
     /// Its topic dropped a SEND: it is gone from there, and CLOSE is on its way.
     pub is_lost: bool,
+    /// Messages dropped here that its topic has not heard of yet.
+    pub unsaid_drops: u64,
     /// SENDs without an answer, oldest first.
     pub sends: VecDeque<PendingSend>,
 }
@@ -37,8 +39,8 @@ pub(crate) struct Producer {
 pub(crate) enum PendingSend {
     /// Its topic has it.
     AtTopic { bytes: u64 },
-    /// It was refused here; the client hears of it when all before it are answered.
-    Refused { sequence_id: u64, refusal: Refusal },
+    /// It was decided here; the client hears of it when all before it are answered.
+    Decided { answer: Box<Cmd> },
 }
 
 #[derive(Debug)]
@@ -53,6 +55,8 @@ pub(crate) struct Consumer {
 #[derive(Debug, Default)]
 pub(crate) struct Producers {
     open: BTreeMap<ProducerId, Producer>,
+    /// SENDs of open producers that non-persistent topics have and did not answer.
+    pub passing: usize,
     /// Sizes of SENDs that a topic still has to answer, of producers that are no longer open.
     orphans: BTreeMap<ProducerId, VecDeque<u64>>,
     /// Thrown out by their topics, and until when SENDs on their way are forgiven.
@@ -96,12 +100,14 @@ impl Producers {
 
     fn orphan(&mut self, id: ProducerId, producer: Producer) -> u64 {
         let mut forgotten = 0;
+        let passes = producer.topic.domain() == Domain::NonPersistent;
         for send in producer.sends {
             match send {
                 PendingSend::AtTopic { bytes } => {
+                    self.passing -= usize::from(passes);
                     self.orphans.entry(id).or_default().push_back(bytes)
                 }
-                PendingSend::Refused { .. } => forgotten += 1,
+                PendingSend::Decided { .. } => forgotten += 1,
             }
         }
         forgotten

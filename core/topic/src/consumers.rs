@@ -42,9 +42,10 @@ impl Topic {
     pub(crate) fn add_consumer(
         &mut self,
         session: SessionId,
-        add: Box<AddConsumer>,
+        mut add: Box<AddConsumer>,
         turn: &mut Turn<'_>,
     ) {
+        self.without_place(&mut add);
         if self.newcomers.has_consumer((session, add.consumer_id)) {
             let text = format!(
                 "Consumer {} is already being created on the connection",
@@ -55,6 +56,11 @@ impl Topic {
         }
         if let Some(refusal) = self.refuses_domain().or_else(|| self.refuses_at_end()) {
             refuse(session, add, refusal.code, &refusal.message, turn);
+            return;
+        }
+        if add.read_compacted && self.only_passes() {
+            let text = "readCompacted only valid on persistent topics";
+            refuse(session, add, RefusalCode::NotAllowedError, text, turn);
             return;
         }
         if let Err((code, text)) = servable(&add) {
@@ -319,6 +325,18 @@ impl Topic {
             }
             return;
         };
+        if self.only_passes() {
+            if let Some(request_id) = request_id {
+                let refusal = None;
+                let letter = SessionLetter::AckDone {
+                    request_id,
+                    consumer_id,
+                    refusal,
+                };
+                turn.tell(session, letter);
+            }
+            return;
+        }
         let most = self.settings.ack_waiters_max;
         self.with(&name, turn, |subscription, view, turn| {
             let acked = subscription.ack(seat, kind, ids, view);
@@ -352,7 +370,12 @@ impl Topic {
         turn: &mut Turn<'_>,
     ) {
         let seat = (session, consumer_id);
-        let Some(name) = self.consumers.get(&seat).cloned() else {
+        let Some(name) = self
+            .consumers
+            .get(&seat)
+            .cloned()
+            .filter(|_| !self.only_passes())
+        else {
             return;
         };
         self.with(&name, turn, |subscription, view, _| {

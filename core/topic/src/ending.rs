@@ -46,7 +46,7 @@ impl Topic {
     }
 
     fn may_end(&self, force: bool) -> Result<(), Refusal> {
-        if let Some(refusal) = self.refuses_domain().or_else(|| self.refuses_at_end()) {
+        if let Some(refusal) = self.refuses_at_end() {
             return Err(refusal);
         }
         if self.is_shutting_down() {
@@ -74,6 +74,9 @@ impl Topic {
 
     /// Only an open log can be deleted.
     pub(crate) fn open_to_end(&mut self, turn: &mut Turn<'_>) {
+        if self.only_passes() {
+            return self.end(Err(LogError::NoSuchTopic(self.name.to_string())), turn);
+        }
         self.phase = Phase::Opening { create: false };
         turn.ask(LogRequest::Open { create: false });
     }
@@ -82,7 +85,10 @@ impl Topic {
     pub(crate) fn end_log(&mut self, turn: &mut Turn<'_>) {
         self.forget_log(turn, "The topic was deleted");
         self.phase = Phase::Closing;
-        turn.ask(LogRequest::Delete);
+        match self.only_passes() {
+            true => self.log_deleted(Ok(()), turn),
+            false => turn.ask(LogRequest::Delete),
+        }
     }
 
     /// The log is deleted, or is not and is closed.

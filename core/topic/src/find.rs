@@ -39,16 +39,6 @@ impl Topic {
             );
             return;
         }
-        if let Some(refusal) = self.refuses_domain() {
-            turn.tell(
-                session,
-                SessionLetter::TopicRefused {
-                    request_id,
-                    refusal,
-                },
-            );
-            return;
-        }
         let ticket = turn.ticket();
         self.finds.insert(
             ticket,
@@ -113,7 +103,7 @@ impl Topic {
         } else {
             facts.partitions
         };
-        if facts.exists || partitions.is_some() {
+        if facts.exists || partitions.is_some() || self.passes_now() {
             return Ok(partitions.unwrap_or(0));
         }
         if !facts.namespace_exists {

@@ -18,6 +18,7 @@ mod acks;
 mod consumer;
 mod consumers;
 mod dispatch;
+mod passing;
 mod readers;
 mod redeliver;
 mod saving;

@@ -187,6 +187,14 @@ impl Topic {
         may_create: bool,
         turn: &mut Turn<'_>,
     ) {
+        if let Some(refusal) = self.refuses_domain() {
+            let is_blank = Err(refusal);
+            let letter = SessionLetter::Prepared {
+                request_id,
+                is_blank,
+            };
+            return turn.tell(session, letter);
+        }
         if self.is_open_to(turn) {
             return self.prepared(session, request_id, turn);
         }

@@ -60,7 +60,10 @@ impl Topic {
             let create = self.settings.auto_create_topics
                 && self.newcomers.iter().any(|newcomer| newcomer.may_create());
             self.phase = Phase::Opening { create };
-            turn.ask(LogRequest::Open { create });
+            match self.only_passes() {
+                true => self.look_for_namespace(turn),
+                false => turn.ask(LogRequest::Open { create }),
+            }
         }
     }
 
@@ -311,7 +314,10 @@ impl Topic {
                 .all(|subscription| subscription.is_drained());
         if drained {
             self.phase = Phase::Closing;
-            turn.ask(LogRequest::Close);
+            match self.only_passes() {
+                true => self.closed(turn),
+                false => turn.ask(LogRequest::Close),
+            }
         }
     }
 

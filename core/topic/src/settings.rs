@@ -9,6 +9,10 @@ use std::time::Duration;
 pub struct TopicSettings {
     /// `allowAutoTopicCreation`: a missing topic is made on use.
     pub auto_create_topics: bool,
+    /// `enablePersistentTopics`: persistent topics are served.
+    pub serve_persistent: bool,
+    /// `enableNonPersistentTopics`: non-persistent topics are served.
+    pub serve_non_persistent: bool,
     /// `allowAutoSubscriptionCreation`: a missing subscription is made by its first consumer.
     pub auto_create_subscriptions: bool,
     /// `maxProducersPerTopic`; 0: no limit.
@@ -54,6 +58,8 @@ impl Default for TopicSettings {
     fn default() -> TopicSettings {
         TopicSettings {
             auto_create_topics: true,
+            serve_persistent: true,
+            serve_non_persistent: true,
             auto_create_subscriptions: true,
             producers_max: 0,
             consumers_max: 0,

@@ -21,6 +21,8 @@ pub struct TopicStats {
     pub entries_in: u64,
     /// Bytes of entries stored.
     pub bytes_in: u64,
+    /// Messages that came to a non-persistent topic and that nobody had permits for, summed over its subscriptions.
+    pub messages_dropped: u64,
     /// Appends that failed.
     pub publish_failures: u64,
     /// Bytes of entries on their way to the log.
@@ -51,6 +53,8 @@ pub struct ProducerStats {
     pub messages_in: u64,
     pub entries_in: u64,
     pub bytes_in: u64,
+    /// Dropped on its connection, which had too many under way (non-persistent topics).
+    pub messages_dropped: u64,
     pub encrypted: bool,
     pub metadata: Vec<(String, String)>,
     pub client_version: String,
@@ -85,6 +89,8 @@ pub struct SubscriptionStats {
     pub messages_out: u64,
     /// Bytes delivered.
     pub bytes_out: u64,
+    /// Messages for which nobody had permits (non-persistent topics).
+    pub messages_dropped: u64,
     /// Acks that named no entry.
     pub acks_ignored: u64,
     /// Entries acknowledged by the broker: markers, emptied batches.
@@ -138,6 +144,7 @@ impl Topic {
             messages_in: self.totals.messages_in,
             entries_in: self.totals.entries_in,
             bytes_in: self.totals.bytes_in,
+            messages_dropped: self.totals.messages_dropped,
             publish_failures: self.totals.publish_failures,
             pending_bytes: self.producers.appending_bytes,
             newcomers: self.newcomers.len(),
@@ -163,6 +170,7 @@ fn of_producer(producer: &Producer) -> ProducerStats {
         messages_in: producer.messages_in,
         entries_in: producer.entries_in,
         bytes_in: producer.bytes_in,
+        messages_dropped: producer.messages_dropped,
         encrypted: producer.encrypted,
         metadata: producer.metadata.clone(),
         client_version: producer.client_version.clone(),
@@ -185,6 +193,7 @@ fn of_subscription(subscription: &Subscription, extent: &Extent) -> Subscription
         replay_entries: subscription.replay.len() + subscription.chunks.parked_count(),
         messages_out: subscription.totals.messages_out,
         bytes_out: subscription.totals.bytes_out,
+        messages_dropped: subscription.totals.messages_dropped,
         acks_ignored: subscription.totals.acks_ignored,
         acked_by_broker: subscription.totals.acked_by_us,
         damaged_entries_met: subscription.reader.damaged_met,

@@ -60,6 +60,8 @@ pub(crate) struct Subscription {
 pub(crate) struct SubscriptionTotals {
     pub messages_out: u64,
     pub bytes_out: u64,
+    /// Messages for which nobody had permits (non-persistent topics).
+    pub messages_dropped: u64,
     /// Acks that named nothing acknowledgeable.
     pub acks_ignored: u64,
     /// Markers and emptied batches acknowledged by the broker.

@@ -60,6 +60,13 @@ impl Topic {
         turn: &mut Turn<'_>,
     ) {
         let asker = asker(session, request_id);
+        if self.only_passes() && !matches!(task, TopicTask::Open | TopicTask::Unload) {
+            let text = format!(
+                "{} is a non-persistent topic: nothing is kept of it that this could be done to",
+                self.name
+            );
+            return asker.end_task(Err(refusal(RefusalCode::NotAllowedError, text)), turn);
+        }
         match task {
             TopicTask::Open => asker.end_task(Ok(TaskResult::Done), turn),
             TopicTask::Subscribe {

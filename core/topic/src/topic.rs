@@ -11,10 +11,11 @@ use crate::settings::NameSource;
 use crate::subscription::{Subscription, View};
 use crate::turn::{Asker, Errands, Quest, Seat, Turn};
 use cursor::Extent;
-use letters::{LogReply, LogRequest, Refusal, RefusalCode, ToSession, TopicLetter};
+use letters::{LogReply, LogRequest, ToSession, TopicLetter};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 use vocabulary::{Domain, Moment, Now, Position, SessionId, TopicName};
 
 /// What a topic is told.
@@ -70,6 +71,8 @@ pub struct Topic {
     pub(crate) finds: BTreeMap<u64, Find>,
     /// The topic is being deleted.
     pub(crate) ending: Option<Ending>,
+    /// A non-persistent topic that opens asks whether its namespace exists, under this ticket.
+    pub(crate) namespace_asked: Option<u64>,
     pub(crate) last_ids: LastIds,
     /// Who waits for the log to be closed.
     pub(crate) unloading: Vec<Asker>,
@@ -91,6 +94,8 @@ pub(crate) struct TopicTotals {
     pub messages_in: u64,
     pub entries_in: u64,
     pub bytes_in: u64,
+    /// Nobody had permits for them (non-persistent topics).
+    pub messages_dropped: u64,
     pub publish_failures: u64,
 }
 
@@ -99,6 +104,14 @@ impl Topic {
     #[must_use]
     pub fn new(name: TopicName, settings: Arc<TopicSettings>, names: Arc<NameSource>) -> Topic {
         let ticket_base = names.next_ticket_base();
+        let settings = match name.domain() {
+            Domain::Persistent => settings,
+            // There are no acks under way that a new active consumer could wait for.
+            Domain::NonPersistent => Arc::new(TopicSettings {
+                failover_delay: Duration::ZERO,
+                ..TopicSettings::clone(&settings)
+            }),
+        };
         Topic {
             name,
             settings,
@@ -113,6 +126,7 @@ impl Topic {
             newcomers: Newcomers::default(),
             finds: BTreeMap::new(),
             ending: None,
+            namespace_asked: None,
             last_ids: LastIds::default(),
             unloading: Vec::new(),
             errands: Errands::from(ticket_base),
@@ -129,13 +143,6 @@ impl Topic {
     #[must_use]
     pub fn name(&self) -> &TopicName {
         &self.name
-    }
-
-    /// Whether messages of this topic are kept; others are not served yet.
-    pub(crate) fn refuses_domain(&self) -> Option<Refusal> {
-        let text = "Non-persistent topics are not served yet: use persistent://";
-        (self.name.domain() == Domain::NonPersistent)
-            .then(|| Refusal::new(RefusalCode::NotAllowedError, text))
     }
 
     /// One input; what follows from it is pushed to `effects`, in order.
@@ -192,6 +199,10 @@ impl Topic {
             }
             TopicLetter::AddProducer(add) => self.add_producer(session, add, turn),
             TopicLetter::Publish(publish) => self.publish(session, publish, turn),
+            TopicLetter::PublishesDropped {
+                producer_id,
+                messages,
+            } => self.count_dropped((session, producer_id), messages),
             TopicLetter::CloseProducer {
                 request_id,
                 producer_id,
@@ -241,14 +252,22 @@ impl Topic {
                 target,
             } => {
                 let seat = (session, consumer_id);
-                self.seek(Asker { seat, request_id }, target, turn);
+                let asker = Asker { seat, request_id };
+                match self.only_passes() {
+                    true => self.passes_over(asker, turn),
+                    false => self.seek(asker, target, turn),
+                }
             }
             TopicLetter::GetLastMessageId {
                 request_id,
                 consumer_id,
             } => {
                 let seat = (session, consumer_id);
-                self.get_last_message_id(Asker { seat, request_id }, turn);
+                let asker = Asker { seat, request_id };
+                match self.only_passes() {
+                    true => self.refuse_last_id(asker, turn),
+                    false => self.get_last_message_id(asker, turn),
+                }
             }
             TopicLetter::ReadConsumerStats {
                 request_id,
@@ -264,7 +283,12 @@ impl Topic {
 
     fn log_replied(&mut self, reply: LogReply, turn: &mut Turn<'_>) {
         match reply {
-            LogReply::Found { ticket, result } => self.found(ticket, result, turn),
+            LogReply::Found { ticket, result } => {
+                if let Phase::Opening { create } = self.phase {
+                    self.namespace_found(ticket, &result, create, turn);
+                }
+                self.found(ticket, result, turn);
+            }
             LogReply::Opened {
                 extent,
                 cursors,

@@ -50,7 +50,8 @@ impl Asks {
         let id = match &answer {
             ShardAnswer::Here { id }
             | ShardAnswer::Figures { id, .. }
-            | ShardAnswer::Topic { id, .. } => *id,
+            | ShardAnswer::Topic { id, .. }
+            | ShardAnswer::Passing { id, .. } => *id,
         };
         if let Some(page) = self.lock().pages.remove(&id) {
             // A page that waits no more needs no answer.

@@ -1,6 +1,6 @@
 //! Carries questions about what is above topics to the metadata store and back (see `directory`).
 
-use crate::registry::Registry;
+use crate::house::House;
 use crate::threads::metadata::{Asker, MetadataParcel, MetadataQueue};
 use directory::pattern::TopicPattern;
 use directory::{Errand, No, Question, Step, Why};
@@ -63,14 +63,20 @@ impl Clerk {
     }
 
     /// Answers a session's question with a letter.
-    pub async fn answer(&self, registry: &Registry, session: SessionId, question: TopicsQuestion) {
+    pub async fn answer(&self, house: &House, session: SessionId, question: TopicsQuestion) {
         let request_id = question.request_id;
-        let result = self.topics(question).await;
+        let result = self.topics(house, question).await;
         let letter = SessionLetter::TopicsListed { request_id, result };
-        registry.hand_out(std::iter::once(ToSession { session, letter }));
+        house
+            .registry
+            .hand_out(std::iter::once(ToSession { session, letter }));
     }
 
-    async fn topics(&self, question: TopicsQuestion) -> Result<Vec<String>, Refusal> {
+    async fn topics(
+        &self,
+        house: &House,
+        question: TopicsQuestion,
+    ) -> Result<Vec<String>, Refusal> {
         let refused = |text: String| Refusal::new(RefusalCode::MetadataError, text);
         let pattern = match &question.pattern {
             Some(pattern) => Some(TopicPattern::parse(pattern).map_err(|error| {
@@ -78,22 +84,28 @@ impl Clerk {
             })?),
             None => None,
         };
-        if !question.persistent {
-            return Ok(Vec::new());
+        let mut names = Vec::new();
+        if question.non_persistent {
+            let text = "the broker's shards do not answer in time; try again";
+            let here = house.passing(&question.namespace).await;
+            names = here.ok_or_else(|| refused(text.to_owned()))?;
         }
-        let listed = self.ask(Question::Topics {
-            namespace: question.namespace,
-            with_system_topics: false,
-            must_exist: false,
-        });
-        let listed = listed.await.map_err(|no| refused(no.text))?;
-        let names = listed.as_array().into_iter().flatten();
-        let names = names.filter_map(Value::as_str).filter(|name| {
+        if question.persistent {
+            let listed = self.ask(Question::Topics {
+                namespace: question.namespace,
+                with_system_topics: false,
+                must_exist: false,
+            });
+            let listed = listed.await.map_err(|no| refused(no.text))?;
+            let listed = listed.as_array().into_iter().flatten();
+            names.extend(listed.filter_map(Value::as_str).map(str::to_owned));
+        }
+        names.retain(|name| {
             let topic = TopicName::parse(name);
             pattern
                 .as_ref()
                 .is_none_or(|pattern| topic.is_ok_and(|topic| pattern.matches(&topic)))
         });
-        Ok(names.map(str::to_owned).collect())
+        Ok(names)
     }
 }

@@ -338,7 +338,7 @@ impl Connection {
                     // Its answer comes as a letter, like all others.
                     let (house, id) = (Arc::clone(&self.house), self.id);
                     tokio::spawn(async move {
-                        house.clerk.answer(&house.registry, id, question).await;
+                        house.clerk.answer(&house, id, question).await;
                     });
                 }
                 SessionEffect::WakeAt(moment) => self.wake_at = Some(moment),

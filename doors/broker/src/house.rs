@@ -1,14 +1,16 @@
 //! What all connections and pages of one broker share.
 
+use crate::asks::Asks;
 use crate::clerk::Clerk;
 use crate::registry::Registry;
 use crate::threads::desk_inbox::DeskInbox;
 use crate::{BrokerSettings, counters::Counters};
 use os_world::OsClock;
 use session::{Gate, SessionSettings};
+use shard::{ShardAnswer, ShardAsk};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vocabulary::{Moment, Now, ShardId, TopicName, WallTime};
+use vocabulary::{Moment, NamespaceName, Now, ShardId, TopicName, WallTime};
 use world::Clock;
 
 /// What all connections and pages share. Nothing in it decides anything about a topic.
@@ -25,6 +27,8 @@ pub struct House {
     pub desks: Vec<Arc<DeskInbox>>,
     /// Questions about what is above topics.
     pub clerk: Clerk,
+    /// Questions to shards.
+    pub asks: Arc<Asks>,
     /// For the metrics page.
     pub counters: Arc<Counters>,
     /// The only clock.
@@ -35,6 +39,24 @@ impl House {
     /// Both clocks, as the core wants them.
     pub fn now(&self) -> Now {
         read(&self.clock)
+    }
+
+    /// The non-persistent topics of a namespace that have producers or consumers, sorted; `None` if a shard does not
+    /// answer in time.
+    pub async fn passing(&self, namespace: &NamespaceName) -> Option<Vec<String>> {
+        let mut names = Vec::new();
+        for desk in &self.desks {
+            let question = |id| ShardAsk::Passing {
+                id,
+                namespace: namespace.clone(),
+            };
+            match self.asks.ask(desk, question).await? {
+                ShardAnswer::Passing { topics, .. } => names.extend(topics),
+                _ => return None,
+            }
+        }
+        names.sort();
+        Some(names)
     }
 
     /// The desk whose shard has this topic; each topic has one as long as the process lives.

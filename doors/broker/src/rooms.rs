@@ -17,6 +17,7 @@ pub fn session_settings(settings: &BrokerSettings, binary_url: &str) -> SessionS
         keepalive_interval: settings.keep_alive_interval,
         liveness_probe_timeout: settings.liveness_timeout,
         pending_publishes_max: u64::from(settings.pending_publishes_max),
+        passing_publishes_max: settings.passing_publishes_max as usize,
         consumer_metadata_bytes_max: settings.consumer_metadata_bytes_max,
         topics_pattern_length_max: settings.topics_pattern_length_max,
         schema_updates_allowed: settings.schema_updates_allowed,

@@ -1,6 +1,5 @@
 //! From settings to an open door, and back.
 
-use crate::asks::Asks;
 use crate::clerk::Clerk;
 use crate::connection::Stage;
 use crate::counters::Counters;
@@ -170,6 +169,7 @@ impl Broker {
             gate: Arc::new(AllowAll),
             registry: Arc::new(Registry::default()),
             clerk: Clerk::new(Arc::clone(&metadata)),
+            asks: Arc::default(),
             desks: (0..settings.shards)
                 .map(|_| Arc::new(DeskInbox::default()))
                 .collect(),
@@ -177,7 +177,6 @@ impl Broker {
             clock: clock.clone(),
             settings,
         });
-        let asks = Arc::new(Asks::default());
         let mut desks = Vec::new();
         for (number, inbox) in house.desks.iter().enumerate() {
             let (shard, first_requests) = rooms::shard(&house.settings, number, instance);
@@ -187,7 +186,7 @@ impl Broker {
                 registry: Arc::clone(&house.registry),
                 journal: journal.door(),
                 metadata: Arc::clone(&metadata),
-                asks: Arc::clone(&asks),
+                asks: Arc::clone(&house.asks),
                 clock: clock.clone(),
                 counters: Arc::clone(&counters),
             };
@@ -197,7 +196,7 @@ impl Broker {
         let stage = watch::Sender::new(Stage::Serving);
         let pages = Arc::new(Pages {
             house: Arc::clone(&house),
-            asks,
+            asks: Arc::clone(&house.asks),
             finder: Finder::start(Arc::clone(&house)),
             journal: journal.door(),
             binary_url,

@@ -34,6 +34,9 @@ pub struct BrokerSettings {
     /// Publishes of one connection that may wait for the disk before its socket is no longer read
     /// (`maxPendingPublishRequestsPerConnection`).
     pub pending_publishes_max: u32,
+    /// Publishes to non-persistent topics of one connection that may be under way; more are dropped
+    /// (`maxConcurrentNonPersistentMessagePerConnection`).
+    pub passing_publishes_max: u32,
     /// Bytes of a consumer's own key-value pairs (`maxConsumerMetadataSize`).
     pub consumer_metadata_bytes_max: usize,
     /// Most partitions of a topic, 0: no limit of its own (`maxNumPartitionsPerPartitionedTopic`).
@@ -80,6 +83,7 @@ impl Default for BrokerSettings {
             keep_alive_interval: Duration::from_secs(30),
             liveness_timeout: Duration::from_secs(5),
             pending_publishes_max: 1000,
+            passing_publishes_max: 1000,
             consumer_metadata_bytes_max: 1024,
             partitions_per_topic_max: 0,
             topics_pattern_length_max: 50,

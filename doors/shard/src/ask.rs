@@ -5,7 +5,7 @@ use desk::DeskInput;
 use managed_ledger::LogDetails;
 use topic::{TopicDetails, TopicStats};
 use topic_log::Stats as TopicLogStats;
-use vocabulary::{Now, TopicName};
+use vocabulary::{NamespaceName, Now, TopicName};
 
 /// A question. `id` is echoed.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub enum ShardAsk {
     Figures { id: u64 },
     /// The figures of one topic. Answer: `Topic`.
     Topic { id: u64, topic: TopicName },
+    /// The names of the namespace's non-persistent topics that have producers or consumers. Answer: `Passing`.
+    Passing { id: u64, namespace: NamespaceName },
     /// The process is about to end: tell everyone, save everything. No answer; [`Shard::is_idle`] tells when.
     Shutdown,
 }
@@ -38,6 +40,8 @@ pub enum ShardAnswer {
         id: u64,
         figures: Option<Box<CloseFigures>>,
     },
+    /// To `Passing`, sorted.
+    Passing { id: u64, topics: Vec<String> },
 }
 
 /// One topic's figures, seen closely.
@@ -95,6 +99,13 @@ impl Shard {
                     })
                 });
                 outputs.answers.push(ShardAnswer::Topic { id, figures });
+            }
+            ShardAsk::Passing { id, namespace } => {
+                let here = self.desk.topics().filter(|topic| topic.passes_now());
+                let here = here.filter(|topic| topic.name().namespace() == &namespace);
+                let mut topics: Vec<String> = here.map(|topic| topic.name().to_string()).collect();
+                topics.sort();
+                outputs.answers.push(ShardAnswer::Passing { id, topics });
             }
             ShardAsk::Shutdown => self.work.push_back(Work::Desk(DeskInput::ShutdownBegan)),
         }

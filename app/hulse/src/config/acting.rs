@@ -33,6 +33,15 @@ pub const ACTING: &[(&str, Apply)] = &[
     ("maxPendingPublishRequestsPerConnection", |s, v| {
         set(&mut s.pending_publishes_max, number(v))
     }),
+    ("maxConcurrentNonPersistentMessagePerConnection", |s, v| {
+        set(&mut s.passing_publishes_max, number(v))
+    }),
+    ("enablePersistentTopics", |s, v| {
+        set(&mut s.topics.serve_persistent, switch(v))
+    }),
+    ("enableNonPersistentTopics", |s, v| {
+        set(&mut s.topics.serve_non_persistent, switch(v))
+    }),
     ("activeConsumerFailoverDelayTimeMillis", |s, v| {
         set(&mut s.topics.failover_delay, millis(v))
     }),

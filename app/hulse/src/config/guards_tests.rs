@@ -34,8 +34,6 @@ const PROTECTING: &[(&str, &[&str])] = &[
     ("maxTopicsPerNamespace", &["1"]),
     ("maxSameAddressProducersPerTopic", &["1"]),
     ("maxSameAddressConsumersPerTopic", &["1"]),
-    ("enablePersistentTopics", &["false"]),
-    ("enableNonPersistentTopics", &["false"]),
     (
         "subscriptionTypesEnabled",
         &["Exclusive", "Shared,Failover,Key_Shared", ""],

@@ -49,6 +49,7 @@ impl Topic {
             },
             other @ (TopicLetter::Prepare { .. }
             | TopicLetter::Schema { .. }
+            | TopicLetter::PublishesDropped { .. }
             | TopicLetter::DeleteTopic { .. }
             | TopicLetter::DoTask { .. }) => {
                 panic!("this client never asks for it: {other:?}")

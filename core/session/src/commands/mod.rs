@@ -31,7 +31,7 @@ use crate::tables::Consumer;
 use bytes::Bytes;
 use letters::{Refusal, RefusalCode};
 use pulsar_wire::proto::base_command::Cmd;
-use vocabulary::{Domain, NameError, TopicName};
+use vocabulary::{NameError, TopicName};
 
 /// A command of a connected client (or CONNECT) to its rule.
 pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, command: Cmd, entry: Option<Bytes>) {
@@ -62,20 +62,13 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, command: Cmd, ent
 
 /// The topic a command names, if this broker can serve one of that name.
 pub(crate) fn topic_named(text: &str) -> Result<TopicName, Refusal> {
-    let topic = TopicName::parse(text).map_err(|error| {
+    TopicName::parse(text).map_err(|error| {
         let code = match error {
             NameError::Scalable(..) => RefusalCode::NotAllowedError,
             _ => RefusalCode::InvalidTopicName,
         };
         Refusal::new(code, error.to_string())
-    })?;
-    match topic.domain() {
-        Domain::Persistent => Ok(topic),
-        Domain::NonPersistent => Err(Refusal::new(
-            RefusalCode::NotAllowedError,
-            format!("Topic {topic} is non-persistent, which is not served by this broker yet"),
-        )),
-    }
+    })
 }
 
 /// The consumer that a request is about, if it is in and may be asked that.

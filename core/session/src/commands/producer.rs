@@ -46,6 +46,7 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, mut command: Comm
         schema_version: None,
         standing: Standing::Pending(ticket),
         is_lost: false,
+        unsaid_drops: 0,
         sends: VecDeque::new(),
     };
     let forgotten = session.producers.insert(producer_id, producer);

@@ -11,7 +11,7 @@ use pulsar_wire::frame::max_frame_size;
 use pulsar_wire::peek::peek;
 use pulsar_wire::proto::base_command::Cmd;
 use pulsar_wire::proto::{CommandSend, CommandSendError, CommandSendReceipt, MessageIdData};
-use vocabulary::{Position, ProducerId};
+use vocabulary::{Domain, Position, ProducerId};
 
 /// What the command of a MESSAGE takes at most, with room for the ack set of a large batch. Frames of either direction
 /// have the same limit, and this command is longer than SEND: without a reserve there would be entries that can be sent
@@ -116,17 +116,45 @@ fn publish(session: &Session, command: &CommandSend, entry: &Bytes) -> Result<Pu
 
 fn forward(session: &mut Session, turn: &mut Turn<'_>, publish: Publish) {
     let bytes = publish.entry.len() as u64;
-    let Some(producer) = session.producers.get_mut(publish.producer_id) else {
+    let id = publish.producer_id;
+    if let Some(answer) = too_many_pass(session, &publish) {
+        if let Some(producer) = session.producers.get_mut(id) {
+            producer.unsaid_drops += u64::from(publish.messages);
+        }
+        return decide(session, turn, id, answer);
+    }
+    let Some(producer) = session.producers.get_mut(id) else {
         return;
     };
+    let dropped = std::mem::take(&mut producer.unsaid_drops);
     producer.sends.push_back(PendingSend::AtTopic { bytes });
     let topic = producer.topic.clone();
+    session.producers.passing += usize::from(topic.domain() == Domain::NonPersistent);
     session.pressure.publishes.rise(1);
     session.pressure.publish_bytes.rise(bytes);
+    if dropped > 0 {
+        let letter = TopicLetter::PublishesDropped {
+            producer_id: id,
+            messages: dropped,
+        };
+        session.write(turn, &topic, letter);
+    }
     session.write(turn, &topic, TopicLetter::Publish(publish));
 }
 
-/// Java closes the connection over an answer that overtook another, so a refusal waits for those before it.
+/// The receipt of a message that is dropped because too many of non-persistent topics are under way already; it names
+/// no place (-1:-1), as Pulsar's does, which is how a client can tell.
+fn too_many_pass(session: &Session, publish: &Publish) -> Option<Cmd> {
+    let id = publish.producer_id;
+    let producer = session.producers.get(id)?;
+    let drops = producer.topic.domain() == Domain::NonPersistent
+        && session.producers.passing > session.settings.passing_publishes_max;
+    drops.then(|| {
+        let (sequence_id, highest) = (publish.sequence_id, publish.highest_sequence_id);
+        receipt(session, id, sequence_id, highest, Position::EARLIEST)
+    })
+}
+
 fn refuse(
     session: &mut Session,
     turn: &mut Turn<'_>,
@@ -134,6 +162,11 @@ fn refuse(
     sequence_id: u64,
     refusal: Refusal,
 ) {
+    decide(session, turn, id, error(id, sequence_id, refusal));
+}
+
+/// Java closes the connection over an answer that overtook another, so one that is given here waits for those before.
+fn decide(session: &mut Session, turn: &mut Turn<'_>, id: ProducerId, answer: Cmd) {
     let Some(producer) = session.producers.get_mut(id) else {
         return;
     };
@@ -141,12 +174,10 @@ fn refuse(
         return session.counters.sends_dropped += 1;
     }
     if producer.sends.is_empty() {
-        return session.send(turn, error(id, sequence_id, refusal));
+        return session.send(turn, answer);
     }
-    producer.sends.push_back(PendingSend::Refused {
-        sequence_id,
-        refusal,
-    });
+    let answer = Box::new(answer);
+    producer.sends.push_back(PendingSend::Decided { answer });
     session.pressure.publishes.rise(1);
 }
 
@@ -156,13 +187,9 @@ pub(crate) fn answered(session: &mut Session, turn: &mut Turn<'_>, id: ProducerI
         return orphan_answered(session, id);
     };
     let mut due = vec![answer];
-    while let Some(PendingSend::Refused { .. }) = producer.sends.front() {
-        if let Some(PendingSend::Refused {
-            sequence_id,
-            refusal,
-        }) = producer.sends.pop_front()
-        {
-            due.push(error(id, sequence_id, refusal));
+    while let Some(PendingSend::Decided { .. }) = producer.sends.front() {
+        if let Some(PendingSend::Decided { answer }) = producer.sends.pop_front() {
+            due.push(*answer);
         }
     }
     session.pressure.publishes.fall(due.len() as u64 - 1);
@@ -196,9 +223,11 @@ fn take_oldest(session: &mut Session, id: ProducerId) -> Option<&mut Producer> {
         return None;
     };
     producer.sends.pop_front();
+    let passes = producer.topic.domain() == Domain::NonPersistent;
+    session.producers.passing -= usize::from(passes);
     session.pressure.publishes.fall(1);
     session.pressure.publish_bytes.fall(bytes);
-    Some(producer)
+    session.producers.get_mut(id)
 }
 
 fn orphan_answered(session: &mut Session, id: ProducerId) {

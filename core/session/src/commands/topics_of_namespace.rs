@@ -29,7 +29,7 @@ pub(crate) fn came(
     };
     // A longer pattern is left to the client, which is told so by `filtered`.
     let most = session.settings.topics_pattern_length_max;
-    let persistent = command.mode() != Mode::NonPersistent;
+    let mode = command.mode();
     let pattern = command
         .topics_pattern
         .filter(|pattern| pattern.len() <= most);
@@ -41,7 +41,8 @@ pub(crate) fn came(
     let question = TopicsQuestion {
         request_id,
         namespace,
-        persistent,
+        persistent: mode != Mode::NonPersistent,
+        non_persistent: mode != Mode::Persistent,
         pattern,
     };
     turn.effects

@@ -150,6 +150,9 @@ impl Stage {
                 }
                 "max_message_size" => self.settings.max_message_size = number(value) as u32,
                 "pending_publishes_max" => self.settings.pending_publishes_max = number(value),
+                "passing_publishes_max" => {
+                    self.settings.passing_publishes_max = number(value) as usize
+                }
                 "liveness_probe_timeout_s" => {
                     self.settings.liveness_probe_timeout = Duration::from_secs(number(value));
                 }
@@ -226,8 +229,11 @@ fn print(effect: &SessionEffect, unwritten: &mut WrittenFrames) -> Option<String
             let pattern = question.pattern.as_ref();
             let pattern = pattern.map_or(String::new(), |pattern| format!(" pattern={pattern:?}"));
             format!(
-                "D< {} persistent={}{pattern} request_id={}",
-                question.namespace, question.persistent, question.request_id
+                "D< {} persistent={} non_persistent={}{pattern} request_id={}",
+                question.namespace,
+                question.persistent,
+                question.non_persistent,
+                question.request_id
             )
         }
         SessionEffect::WakeAt(_) => return None,

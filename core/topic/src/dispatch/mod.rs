@@ -176,7 +176,11 @@ impl Subscription {
     }
 
     /// The index of the consumer that gets an entry of this size.
-    fn choose(&mut self, bytes: usize, settings: &crate::TopicSettings) -> Option<usize> {
+    pub(crate) fn choose(
+        &mut self,
+        bytes: usize,
+        settings: &crate::TopicSettings,
+    ) -> Option<usize> {
         match self.kind {
             Some(SubscriptionType::Shared) => self.whose_turn(bytes, settings),
             Some(SubscriptionType::Exclusive | SubscriptionType::Failover) => {

@@ -116,7 +116,7 @@ impl Topic {
         if let Some(name) = add
             .initial_subscription
             .as_deref()
-            .filter(|name| !name.is_empty())
+            .filter(|name| !name.is_empty() && !self.only_passes())
         {
             match self.subscriptions.get(name) {
                 Some(subscription) if subscription.is_ready() => {}

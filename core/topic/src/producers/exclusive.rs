@@ -191,11 +191,13 @@ impl Topic {
             .filter(|had| before.is_none_or(|before| *had >= before))
             .unwrap_or_else(|| before.map_or(0, |before| before.saturating_add(1)));
         let ticket = turn.ticket();
-        turn.ask(LogRequest::SetProperty {
-            ticket,
-            key: EPOCH_PROPERTY.to_owned(),
-            value: epoch.to_string(),
-        });
+        if !self.only_passes() {
+            turn.ask(LogRequest::SetProperty {
+                ticket,
+                key: EPOCH_PROPERTY.to_owned(),
+                value: epoch.to_string(),
+            });
+        }
         add.name = Some(name.clone());
         self.producers.exclusive.state = State::Granting {
             ticket,
@@ -204,6 +206,9 @@ impl Topic {
             candidate: Some((session, add)),
             stored: false,
         };
+        if self.only_passes() {
+            self.property_set(ticket, Ok(()), turn);
+        }
     }
 
     fn fence_out(&mut self, turn: &mut Turn<'_>) {

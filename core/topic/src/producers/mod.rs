@@ -27,6 +27,8 @@ pub(crate) struct Producer {
     pub messages_in: u64,
     pub entries_in: u64,
     pub bytes_in: u64,
+    /// Dropped on its connection (non-persistent topics).
+    pub messages_dropped: u64,
     pub encrypted: bool,
     pub metadata: Vec<(String, String)>,
     pub client_version: String,
@@ -47,6 +49,7 @@ impl Producer {
             messages_in: 0,
             entries_in: 0,
             bytes_in: 0,
+            messages_dropped: 0,
             encrypted: add.encrypted,
             metadata: add.metadata,
             client_version: add.client_version,

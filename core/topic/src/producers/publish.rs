@@ -3,7 +3,7 @@
 use crate::Topic;
 use crate::turn::{Seat, Turn};
 use letters::{LogError, LogRequest, Publish, SessionLetter};
-use vocabulary::{Position, ProducerId, RequestId, SessionId};
+use vocabulary::{Domain, Position, ProducerId, RequestId, SessionId};
 
 /// An append the log has not answered.
 #[derive(Debug)]
@@ -31,6 +31,9 @@ impl Topic {
             turn.tell(session, SessionLetter::Dropped { producer_id });
             return;
         };
+        if self.name.domain() == Domain::NonPersistent {
+            return self.pass_on(seat, publish, turn);
+        }
         producer.pending += 1;
         let ticket = turn.ticket();
         let bytes = publish.entry.len() as u64;

@@ -122,19 +122,3 @@ fn questions_are_bounded() {
         Some(RefusalCode::TooManyRequests)
     );
 }
-
-#[test]
-fn non_persistent_topics_are_refused_by_name() {
-    let mut world = World::named("non-persistent://public/default/t", |_| {});
-    assert_eq!(
-        code(&find(&mut world, true)),
-        Some(RefusalCode::NotAllowedError)
-    );
-    world.producer(1, 1, None);
-    world.consumer(1, 1, letters::SubscriptionType::Shared);
-    for letter in world.heard_by(1) {
-        assert_eq!(code(&letter), Some(RefusalCode::NotAllowedError));
-        assert!(text(&letter).contains("not served yet"));
-    }
-    assert!(!world.log.is_open);
-}

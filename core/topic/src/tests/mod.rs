@@ -12,6 +12,7 @@ mod exclusive;
 mod failing_over;
 mod finding;
 mod loading;
+mod passing;
 mod publishing;
 mod random;
 mod reading;

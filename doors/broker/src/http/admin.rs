@@ -199,14 +199,15 @@ impl Pages {
             }
             ("DELETE", []) => self.done(Question::DeleteNamespace { namespace }).await,
             ("GET", ["topics"]) => {
-                let is_non_persistent = call
-                    .query
-                    .split('&')
-                    .any(|pair| pair.eq_ignore_ascii_case("mode=NON_PERSISTENT"));
-                if is_non_persistent {
-                    return Some(Answer::json(&[""; 0]));
+                let mut pairs = call.query.split('&');
+                let mode = pairs
+                    .find_map(|pair| pair.strip_prefix("mode="))
+                    .unwrap_or("");
+                match mode.to_ascii_uppercase().as_str() {
+                    "NON_PERSISTENT" => self.passing(&namespace).await,
+                    "ALL" => self.all_topics(namespace, call.query).await,
+                    _ => self.told(topics_of(namespace, call.query)).await,
                 }
-                self.told(topics_of(namespace, call.query)).await
             }
             ("PUT", ["unload"]) => self.unload_namespace(&namespace, None).await,
             ("PUT", [bundle, "unload"]) => self.unload_namespace(&namespace, Some(bundle)).await,
@@ -237,9 +238,32 @@ impl Pages {
 
     async fn topics_in(&self, domain: &str, tenant: &str, namespace: &str, query: &str) -> Answer {
         match name_of(tenant, namespace) {
-            Ok(_) if domain == "non-persistent" => Answer::json(&[""; 0]),
+            Ok(namespace) if domain == "non-persistent" => self.passing(&namespace).await,
             Ok(namespace) => self.told(topics_of(namespace, query)).await,
             Err(answer) => answer,
+        }
+    }
+
+    /// The non-persistent topics that are in use.
+    async fn passing(&self, namespace: &NamespaceName) -> Answer {
+        match self.house.passing(namespace).await {
+            Some(names) => Answer::json(&names),
+            None => Answer::refused(503, "the topics' desks do not answer in time"),
+        }
+    }
+
+    async fn all_topics(&self, namespace: NamespaceName, query: &str) -> Answer {
+        let Some(mut names) = self.house.passing(&namespace).await else {
+            return Answer::refused(503, "the topics' desks do not answer in time");
+        };
+        match self.house.clerk.ask(topics_of(namespace, query)).await {
+            Ok(kept) => {
+                let kept = kept.as_array().into_iter().flatten();
+                names.extend(kept.filter_map(Value::as_str).map(str::to_owned));
+                names.sort();
+                Answer::json(&names)
+            }
+            Err(no) => refused(&no),
         }
     }
 

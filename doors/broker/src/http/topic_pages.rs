@@ -125,7 +125,11 @@ impl Pages {
 
     async fn stats(&self, topic: &TopicName) -> Result<Answer, Answer> {
         let figures = self.close_figures(topic).await?;
-        Ok(Answer::json(&self.stats_json(&figures)))
+        let mut json = self.stats_json(&figures);
+        if topic.domain() == Domain::NonPersistent {
+            topic_stats::add_drops(&mut json, &figures.stats, self.house.now().wall);
+        }
+        Ok(Answer::json(&json))
     }
 
     fn stats_json(&self, figures: &CloseFigures) -> Value {

@@ -5,7 +5,7 @@ use letters::{AccessMode, SubscriptionType};
 use managed_ledger::LogDetails;
 use serde_json::{Map, Value, json};
 use shard::CloseFigures;
-use topic::{ConsumerStats, ProducerStats, SubscriptionDetails, SubscriptionStats};
+use topic::{ConsumerStats, ProducerStats, SubscriptionDetails, SubscriptionStats, TopicStats};
 use vocabulary::{Position, WallTime};
 
 /// `backlogQuotaDefaultLimitBytes` in Pulsar's standalone.conf.
@@ -248,6 +248,38 @@ fn consumer_json(consumer: &ConsumerStats, now: WallTime) -> Value {
 fn per_second(count: u64, since: WallTime, now: WallTime) -> f64 {
     let millis = now.0.saturating_sub(since.0);
     count as f64 * 1000.0 / millis.max(1000) as f64
+}
+
+/// What is said of non-persistent topics only: how many messages a second are dropped.
+pub(super) fn add_drops(json: &mut Value, stats: &TopicStats, now: WallTime) {
+    let of_producers = stats.producers.iter().map(|producer| {
+        let since = producer.connected_since;
+        per_second(producer.messages_dropped, since, now)
+    });
+    if let Some(publishers) = json.get_mut("publishers").and_then(Value::as_array_mut) {
+        for (publisher, rate) in publishers.iter_mut().zip(of_producers) {
+            put(publisher, rate);
+        }
+    }
+    let mut sum = 0.0;
+    for found in &stats.subscriptions {
+        let since = found.consumers.iter().map(|one| one.connected_since).min();
+        let rate = per_second(found.messages_dropped, since.unwrap_or(now), now);
+        sum += rate;
+        let place = json
+            .get_mut("subscriptions")
+            .and_then(|all| all.get_mut(&found.name));
+        if let Some(subscription) = place {
+            put(subscription, rate);
+        }
+    }
+    put(json, sum);
+}
+
+fn put(json: &mut Value, drop_rate: f64) {
+    if let Some(fields) = json.as_object_mut() {
+        fields.insert("msgDropRate".to_owned(), json!(drop_rate));
+    }
 }
 
 /// The figures of all partitions together, as Pulsar adds them up.

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use topic::{NameSource, Topic, TopicSettings};
-use vocabulary::{Moment, Now, SessionId, ShardId, TopicName, WallTime};
+use vocabulary::{Moment, NamespaceName, Now, SessionId, ShardId, TopicName, WallTime};
 use world::Disk;
 
 /// What reached a client.
@@ -296,6 +296,18 @@ impl House {
             .topic(name)
     }
 
+    /// Non-persistent topics in use.
+    fn passing(&self, namespace: &NamespaceName) -> Vec<String> {
+        let desks = self.desks.iter();
+        let topics = desks.flat_map(|desk| desk.shard.desk().topics());
+        let mut names: Vec<String> = topics
+            .filter(|topic| topic.passes_now() && topic.name().namespace() == namespace)
+            .map(|topic| topic.name().to_string())
+            .collect();
+        names.sort();
+        names
+    }
+
     pub fn check(&self) {
         let topics = self
             .desks
@@ -437,6 +449,10 @@ impl House {
 
     /// As the broker's clerk does it.
     fn list_topics(&mut self, id: SessionId, question: TopicsQuestion) {
+        let passing = match question.non_persistent {
+            true => self.passing(&question.namespace),
+            false => Vec::new(),
+        };
         let answer = self.ask_directory(Question::Topics {
             namespace: question.namespace,
             with_system_topics: false,
@@ -449,7 +465,9 @@ impl House {
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|name| name.as_str());
+            .filter_map(|name| name.as_str())
+            .filter(|_| question.persistent);
+        let names = passing.iter().map(String::as_str).chain(names);
         let wanted = names.filter(|name| {
             let topic = TopicName::parse(name).expect("a topic's name");
             pattern
