@@ -23,4 +23,6 @@ mod detour_tests;
 #[cfg(test)]
 mod frames_tests;
 #[cfg(test)]
+mod relay_tests;
+#[cfg(test)]
 mod secrets_tests;

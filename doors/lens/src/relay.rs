@@ -77,8 +77,8 @@ async fn talk(client: TcpStream, connection: u32, road: &Road, pen: &Pen) -> io:
     // When one side has ended, nothing it says can be answered: the other side is told by the end of its connection.
     tokio::select! {
         biased;
-        ended = down => ended.map(|()| Speaker::Broker),
-        ended = up => ended.map(|()| Speaker::Client),
+        by = down => Ok(by),
+        by = up => Ok(by),
     }
 }
 
@@ -133,21 +133,38 @@ fn bytes_of(heard: Heard) -> Bytes {
     }
 }
 
-async fn pass(
+/// Until one of the two is gone; says which. Who does not take what is said to them is gone, too: a client that ends in the
+/// middle of a conversation breaks the connection instead of closing it.
+pub(crate) async fn pass(
     from: &mut Frames<impl AsyncRead + Unpin>,
     to: &mut (impl AsyncWrite + Unpin),
     change: impl Fn(&mut Heard),
     speaker: Speaker,
     connection: u32,
     pen: &Pen,
-) -> io::Result<()> {
-    while let Some(mut heard) = from.next().await? {
+) -> Speaker {
+    loop {
+        let mut heard = match from.next().await {
+            Ok(Some(heard)) => heard,
+            Ok(None) => return speaker,
+            Err(error) => return broke(speaker, connection, &error),
+        };
         // Written down as it was said: the change is the proxy's.
         note(connection, speaker, &heard, pen).await;
         change(&mut heard);
-        to.write_all(&bytes_of(heard)).await?;
+        if let Err(error) = to.write_all(&bytes_of(heard)).await {
+            let listener = match speaker {
+                Speaker::Client => Speaker::Broker,
+                Speaker::Broker => Speaker::Client,
+            };
+            return broke(listener, connection, &error);
+        }
     }
-    Ok(())
+}
+
+fn broke(by: Speaker, connection: u32, error: &io::Error) -> Speaker {
+    tracing::debug!("connection {connection}: {by:?} broke it: {error}");
+    by
 }
 
 async fn note(connection: u32, speaker: Speaker, heard: &Heard, pen: &Pen) {

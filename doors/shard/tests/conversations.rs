@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 fn recorded_clients_hear_today_what_they_heard_then() {
     let mut wrong = Vec::new();
     let files = files_in("recorded");
-    assert!(files.len() >= 50, "recordings are missing: {}", files.len());
+    assert!(files.len() >= 80, "recordings are missing: {}", files.len());
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a recording");
         for shards in [1, 3] {
