@@ -23,6 +23,11 @@ impl Pages {
         rest: &[&str],
         call: &Call<'_>,
     ) -> Option<Answer> {
+        if topic.domain() == Domain::NonPersistent
+            && let Some(answer) = not_of_non_persistent(method, rest)
+        {
+            return Some(answer);
+        }
         if let Some(answer) = self.subscription_page(method, topic, rest, call).await {
             return Some(answer);
         }
@@ -303,6 +308,30 @@ impl Pages {
 
 fn is_missing_topic(no: &Refusal) -> bool {
     no.code == RefusalCode::TopicNotFound && !no.message.starts_with("Namespace")
+}
+
+/// What is not possible with a topic that keeps nothing.
+fn not_of_non_persistent(method: &str, rest: &[&str]) -> Option<Answer> {
+    match (method, rest) {
+        ("PUT", ["subscription", _]) => {
+            let text =
+                "Create subscription on non-persistent topic can only be done through client";
+            Some(Answer::refused(400, text))
+        }
+        ("DELETE", ["subscription", _]) => None,
+        (
+            _,
+            [
+                "subscription" | "all_subscription" | "examinemessage" | "ledger" | "messageid"
+                | "lastMessageId" | "backlogSize",
+                ..,
+            ],
+        ) => {
+            let text = "This is not possible with a non-persistent topic: it keeps nothing";
+            Some(Answer::refused(405, text))
+        }
+        _ => None,
+    }
 }
 
 /// Pulsar's MessageIdImpl as JSON.
