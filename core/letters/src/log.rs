@@ -144,7 +144,7 @@ pub struct TopicFacts {
     pub exists: bool,
     /// Its namespace exists.
     pub namespace_exists: bool,
-    /// Number of partitions, if it is a partitioned topic.
+    /// Number of partitions, if it is a partitioned topic; of a partition, how many its topic has, if that is known.
     pub partitions: Option<u32>,
 }
 

@@ -97,11 +97,10 @@ impl Topic {
                 return Err(refusal(RefusalCode::MetadataError, text));
             }
         };
-        // A partition is no partitioned topic, whatever its name's metadata say.
-        let partitions = if self.name.partition().is_some() {
-            None
-        } else {
-            facts.partitions
+        // A partition has no partitions of its own. It may be made if its topic has so many, and only then.
+        let (partitions, is_promised) = match self.name.partition() {
+            Some(index) => (None, facts.partitions.map(|count| index < count)),
+            None => (facts.partitions, None),
         };
         if facts.exists || partitions.is_some() || self.passes_now() {
             return Ok(partitions.unwrap_or(0));
@@ -113,7 +112,7 @@ impl Topic {
             );
             return Err(refusal(RefusalCode::TopicNotFound, text));
         }
-        if may_create && self.settings.auto_create_topics {
+        if may_create && is_promised.unwrap_or(self.settings.auto_create_topics) {
             return Ok(0);
         }
         Err(refusal(

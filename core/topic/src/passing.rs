@@ -61,36 +61,54 @@ impl Topic {
         }
     }
 
-    /// In place of opening a log.
-    pub(crate) fn look_for_namespace(&mut self, turn: &mut Turn<'_>) {
+    /// In place of opening a log, or before: does the namespace exist, and how many partitions has the topic that this
+    /// is one of?
+    pub(crate) fn look_around(&mut self, turn: &mut Turn<'_>) {
         let ticket = turn.ticket();
-        self.namespace_asked = Some(ticket);
+        self.looking_around = Some(ticket);
         turn.ask(LogRequest::Find { ticket });
     }
 
-    /// Whether it exists; false if that answer is for somebody else.
-    pub(crate) fn namespace_found(
+    /// That is known; or the answer is for somebody else.
+    pub(crate) fn looked_around(
         &mut self,
         ticket: u64,
         result: &Result<TopicFacts, LogError>,
         may_create: bool,
         turn: &mut Turn<'_>,
     ) {
-        if self
-            .namespace_asked
-            .take_if(|asked| *asked == ticket)
-            .is_none()
-        {
+        let asked = self.looking_around.take_if(|asked| *asked == ticket);
+        if asked.is_none() {
             return;
         }
-        match result {
+        let facts = match result {
             Ok(facts) if !facts.namespace_exists => {
                 let error = LogError::NoSuchNamespace(self.name.namespace().to_string());
-                self.open_failed(&error, turn);
+                return self.open_failed(&error, turn);
             }
-            Ok(_) if may_create => self.opened(Vec::new(), Vec::new(), &[], turn),
-            Ok(_) => self.open_failed(&LogError::NoSuchTopic(self.name.to_string()), turn),
-            Err(error) => self.open_failed(error, turn),
+            Ok(facts) => facts,
+            Err(error) => return self.open_failed(error, turn),
+        };
+        let create = self.may_be_made(facts, may_create);
+        match (self.only_passes(), create) {
+            (false, _) => turn.ask(LogRequest::Open { create }),
+            (true, true) => self.opened(Vec::new(), Vec::new(), &[], turn),
+            (true, false) => {
+                self.open_failed(&LogError::NoSuchTopic(self.name.to_string()), turn);
+            }
+        }
+    }
+
+    /// A partition of a topic that has so many may always be made, one beyond never. One whose topic is not known, as any
+    /// other topic; but not a non-persistent one (both as in Pulsar).
+    fn may_be_made(&self, facts: &TopicFacts, may_create: bool) -> bool {
+        if self.ending.is_some() {
+            return self.only_passes();
+        }
+        match (self.name.partition(), facts.partitions) {
+            (Some(index), Some(count)) => index < count,
+            (Some(_), None) => may_create && !self.only_passes(),
+            (None, _) => may_create,
         }
     }
 

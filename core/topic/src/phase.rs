@@ -57,11 +57,12 @@ impl Topic {
             return;
         }
         if self.phase == Phase::Asleep && !self.newcomers.is_empty() {
-            let create = self.settings.auto_create_topics
-                && self.newcomers.iter().any(|newcomer| newcomer.may_create());
+            let wanted = self.newcomers.iter().any(|newcomer| newcomer.may_create());
+            let create = self.settings.auto_create_topics && wanted;
             self.phase = Phase::Opening { create };
-            match self.only_passes() {
-                true => self.look_for_namespace(turn),
+            let is_partition = self.name.partition().is_some();
+            match self.only_passes() || (wanted && is_partition) {
+                true => self.look_around(turn),
                 false => turn.ask(LogRequest::Open { create }),
             }
         }

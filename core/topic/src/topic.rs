@@ -71,8 +71,8 @@ pub struct Topic {
     pub(crate) finds: BTreeMap<u64, Find>,
     /// The topic is being deleted.
     pub(crate) ending: Option<Ending>,
-    /// A non-persistent topic that opens asks whether its namespace exists, under this ticket.
-    pub(crate) namespace_asked: Option<u64>,
+    /// A non-persistent topic, or a partition, that opens asks what is around it, under this ticket.
+    pub(crate) looking_around: Option<u64>,
     pub(crate) last_ids: LastIds,
     /// Who waits for the log to be closed.
     pub(crate) unloading: Vec<Asker>,
@@ -126,7 +126,7 @@ impl Topic {
             newcomers: Newcomers::default(),
             finds: BTreeMap::new(),
             ending: None,
-            namespace_asked: None,
+            looking_around: None,
             last_ids: LastIds::default(),
             unloading: Vec::new(),
             errands: Errands::from(ticket_base),
@@ -285,7 +285,7 @@ impl Topic {
         match reply {
             LogReply::Found { ticket, result } => {
                 if let Phase::Opening { create } = self.phase {
-                    self.namespace_found(ticket, &result, create, turn);
+                    self.looked_around(ticket, &result, create, turn);
                 }
                 self.found(ticket, result, turn);
             }

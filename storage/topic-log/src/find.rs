@@ -13,7 +13,11 @@ use vocabulary::name::url_encode;
 /// The nodes, in the order in which they are asked for.
 pub(crate) fn paths(topic: &TopicName) -> [String; 3] {
     let namespace = topic.namespace();
-    let (domain, local) = (topic.domain().as_str(), url_encode(topic.local()));
+    let parent = topic
+        .partition()
+        .and_then(|_| TopicName::parse(topic.base()).ok());
+    let local = url_encode(parent.as_ref().unwrap_or(topic).local());
+    let domain = topic.domain().as_str();
     [
         ManagedLedger::path_of(topic),
         format!("/admin/partitioned-topics/{namespace}/{domain}/{local}"),
@@ -78,7 +82,10 @@ impl Find {
 
     fn partitions(&mut self, path: &str, value: &[u8]) {
         match serde_json::from_slice::<Partitioned>(value) {
-            Ok(found) if found.deleted => {}
+            // Of what is being deleted no partition comes back.
+            Ok(found) if found.deleted => {
+                self.facts.partitions = self.topic.partition().map(|_| 0);
+            }
             Ok(found) => self.facts.partitions = Some(found.partitions),
             Err(error) => self.error = Some(LogError::Damaged(format!("{path}: {error}"))),
         }

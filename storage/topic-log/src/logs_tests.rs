@@ -519,3 +519,41 @@ fn answers_to_nobody_are_passed_over() {
         []
     );
 }
+
+/// What `Find` says of a topic whose partitions are stored so.
+fn partitions_of(name: &str, value: &'static [u8]) -> Option<u32> {
+    let stat = Stat {
+        version: 0,
+        created_ms: 0,
+        modified_ms: 0,
+        ephemeral: false,
+    };
+    let paths = crate::find::paths(&TopicName::parse(name).unwrap());
+    let mut find = crate::find::Find::new(TopicName::parse(name).unwrap(), 1);
+    assert_eq!(
+        paths[1],
+        "/admin/partitioned-topics/public/default/persistent/t"
+    );
+    let _ = find.answered(0, &paths[0], Ok(None));
+    let _ = find.answered(1, &paths[1], Ok(Some((Bytes::from_static(value), stat))));
+    match find.answered(2, &paths[2], Ok(None)) {
+        Some(LogReply::Found { result, .. }) => result.unwrap().partitions,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_partition_is_told_how_many_its_topic_has_and_none_of_one_that_is_being_deleted() {
+    let (whole, part) = (
+        "persistent://public/default/t",
+        "persistent://public/default/t-partition-2",
+    );
+    let (there, going) = (
+        b"{\"partitions\":3}".as_slice(),
+        b"{\"partitions\":3,\"deleted\":true}".as_slice(),
+    );
+    assert_eq!(partitions_of(part, there), Some(3));
+    assert_eq!(partitions_of(part, going), Some(0));
+    assert_eq!(partitions_of(whole, there), Some(3));
+    assert_eq!(partitions_of(whole, going), None);
+}

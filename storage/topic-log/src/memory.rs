@@ -197,7 +197,8 @@ impl MemoryLogs {
                 let facts = TopicFacts {
                     exists: self.kept.contains_key(topic),
                     namespace_exists: self.namespaces.contains(topic.namespace().as_str()),
-                    partitions: self.partitioned.get(topic.as_str()).copied(),
+                    // Of a partition: how many its topic has.
+                    partitions: self.partitioned.get(topic.base()).copied(),
                 };
                 self.say(
                     topic,

@@ -122,3 +122,50 @@ fn questions_are_bounded() {
         Some(RefusalCode::TooManyRequests)
     );
 }
+
+fn partition(index: u32, count: Option<u32>, auto_create_topics: bool) -> World {
+    let name = format!("persistent://public/default/t-partition-{index}");
+    let mut world = World::named(&name, |settings| {
+        settings.auto_create_topics = auto_create_topics;
+    });
+    world.log.facts = TopicFacts {
+        partitions: count,
+        namespace_exists: true,
+        ..TopicFacts::default()
+    };
+    world
+}
+
+#[test]
+fn a_partition_is_made_where_its_topic_has_so_many() {
+    for (index, count, auto_create_topics, made) in [
+        (2, Some(3), true, true),
+        (2, Some(3), false, true),
+        (3, Some(3), true, false),
+        (0, Some(0), true, false),
+        (7, None, true, true),
+        (7, None, false, false),
+    ] {
+        let refused = (!made).then_some(RefusalCode::TopicNotFound);
+        let mut world = partition(index, count, auto_create_topics);
+        assert_eq!(
+            code(&find(&mut world, true)),
+            refused,
+            "{index} of {count:?}"
+        );
+        world.producer(1, 1, Some("a"));
+        assert_eq!(code(&world.heard()[0].1), refused, "{index} of {count:?}");
+        assert_eq!(world.log.is_open, made);
+    }
+}
+
+#[test]
+fn a_non_persistent_partition_needs_its_topic() {
+    for (count, made) in [(Some(3), true), (Some(2), false), (None, false)] {
+        let mut world = World::named("non-persistent://public/default/t-partition-2", |_| {});
+        world.log.facts.partitions = count;
+        world.producer(1, 1, Some("a"));
+        let refused = (!made).then_some(RefusalCode::TopicNotFound);
+        assert_eq!(code(&world.heard()[0].1), refused, "{count:?}");
+    }
+}

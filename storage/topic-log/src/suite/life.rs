@@ -67,7 +67,7 @@ pub(super) fn find_tells_what_exists(bench: &mut Bench<'_>) {
         find(bench),
         TopicFacts {
             exists: false,
-            partitions: None,
+            partitions: Some(7),
             ..facts
         }
     );
