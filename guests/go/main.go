@@ -46,6 +46,7 @@ var visits = []scenario{
 	{"unsubscribe", unsubscribe},
 	{"http_lookup", httpLookup},
 	{"thousand_producers", thousandProducers},
+	{"non_persistent", nonPersistent},
 }
 
 var ownVisits = []scenario{{"kill_with_resend", killWithResend}}

@@ -245,6 +245,37 @@ async function negativeAck(place) {
   equal(again.map((one) => one.redeliveryCount), [1, 1, 1], 'redelivery counts');
 }
 
+async function nonPersistent(place) {
+  const name = 'non-' + topic('volatile');
+  const producer = await place.producer(name);
+  const send = (payload) => producer.sendMessage({ payload, properties: {} });
+  await send('nobody is there');
+  const first = await place.subscribe(name, SHARED);
+  const second = await place.subscribe(name, EXCLUSIVE, { subscription: 'second' });
+  // Each has a connection of its own: what comes before it has asked for messages is dropped.
+  while (first.inbox.length === 0 || second.inbox.length === 0) {
+    await send('anybody?');
+    await sleep(50);
+  }
+  for (const payload of numbered(0, 20)) {
+    await send(payload);
+  }
+  for (const consumer of [first, second]) {
+    const got = [];
+    while (got.length < 20) {
+      got.push(...texts(await receiveAll(consumer, 1, false)).filter((text) => text !== 'anybody?'));
+    }
+    equal(got, numbered(0, 20), 'messages while somebody was there');
+  }
+  // Nothing is kept: what was not acknowledged does not come again.
+  await first.unsubscribe();
+  await send('nobody is there');
+  const next = await place.subscribe(name, SHARED);
+  await expectSilence(next, 'messages that were published before');
+  await send('later');
+  equal(texts(await receiveAll(next, 1)), ['later'], 'the next message');
+}
+
 // The client resends only what it knew of as unsent, so nothing is under way at the moment of the kill.
 async function killWithResend(place) {
   const name = topic('kill');
@@ -273,6 +304,7 @@ async function killWithResend(place) {
 
 const SCENARIOS = {
   exclusive, shared, failover, access_modes: accessModes, cumulative, batches, negative_ack: negativeAck,
+  non_persistent: nonPersistent,
 };
 const OWN_SCENARIOS = { kill_with_resend: killWithResend };
 

@@ -725,7 +725,7 @@ def graceful_stop(place):
     client.close()
 
 
-def non_persistent(place):
+def non_persistent_drops(place):
     client = place.client()
     name = topic("passing").replace("persistent://", "non-persistent://")
     producer = client.create_producer(name)
@@ -748,17 +748,28 @@ def non_persistent(place):
     alone = client.subscribe(name, "alone", consumer_type=pulsar.ConsumerType.Failover,
                              initial_position=pulsar.InitialPosition.Earliest)
     expect_silence(alone)
+    producer.send(b"for all")
+    equal(alone.receive(RECEIVE_MS).data(), b"for all", "what a failover consumer gets")
+    client.close()
+
+
+def non_persistent_reader(place):
+    if pulsar.__version__ == "3.5.0":
+        raise Gap("version 3.5.0 of the Python client crashes when it reads from a non-persistent topic")
+    client = place.client()
+    name = "non-" + topic("passing")
+    producer = client.create_producer(name)
     reader = client.create_reader(name, pulsar.MessageId.earliest)
     producer.send(b"for all")
     equal(reader.read_next(RECEIVE_MS).data(), b"for all", "what a reader gets")
-    equal(alone.receive(RECEIVE_MS).data(), b"for all", "what a failover consumer gets")
     client.close()
 
 
 SCENARIOS = [exclusive, initial_positions, shared, failover, batches_and_partial_acks, cumulative, chunks,
              compressions, encryption, negative_ack, ack_timeout, zero_queue, names_and_properties, http_lookup,
              bad_names, partitions_by_key, partitions_round_robin, pattern, readers, seek, last_message_id, unsubscribe,
-             dead_letters, retry_topic, access_modes, seek_chunks, schemas, thousand_producers, non_persistent]
+             dead_letters, retry_topic, access_modes, seek_chunks, schemas, thousand_producers, non_persistent,
+             non_persistent_drops, non_persistent_reader]
 OWN_SCENARIOS = [kill_with_resend, graceful_stop]
 
 

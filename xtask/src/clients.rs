@@ -11,7 +11,7 @@ mod clients_tests;
 
 /// What the page promises of every client, and the scenario that shows it. A client without a line for one of them
 /// is an error: it either plays the scenario or says what it lacks.
-const ROWS: [(&str, &str); 20] = [
+const ROWS: [(&str, &str); 21] = [
     ("Exclusive subscriptions", "exclusive"),
     ("Shared subscriptions", "shared"),
     ("Failover subscriptions", "failover"),
@@ -32,6 +32,7 @@ const ROWS: [(&str, &str); 20] = [
     ("Schemas", "schemas"),
     ("1 000 producers on one connection", "thousand_producers"),
     ("Restart of the broker under load", "kill_with_resend"),
+    ("Non-persistent topics", "non_persistent"),
 ];
 
 /// What the guests said, by guest and scenario.
@@ -124,9 +125,10 @@ fn text(titles: &[(&'static str, String)], played: &Played) -> Result<String> {
     for (guest, title) in titles {
         let others: BTreeSet<&str> = played
             .0
-            .keys()
-            .filter(|(who, name)| who == guest && !ROWS.iter().any(|(_, row)| row == name))
-            .map(|(_, name)| name.as_str())
+            .iter()
+            .filter(|((who, _), said)| who == guest && matches!(said, Said::Ok))
+            .map(|((_, name), _)| name.as_str())
+            .filter(|name| !ROWS.iter().any(|(_, row)| row == name))
             .collect();
         let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
         writeln!(out, "- {title}: {}", others.join(", "))?;

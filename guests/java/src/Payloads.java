@@ -18,7 +18,8 @@ import org.apache.pulsar.common.schema.SchemaType;
 final class Payloads {
     static final List<Map.Entry<String, Guest.Scenario>> VISITS = List.of(
             Map.entry("seek_chunks", Payloads::seekChunks),
-            Map.entry("schemas", Payloads::schemas));
+            Map.entry("schemas", Payloads::schemas),
+            Map.entry("non_persistent", Payloads::nonPersistent));
 
     static void seekChunks(Guest.Place place) throws Exception {
         try (PulsarClient client = place.client()) {

@@ -24,7 +24,7 @@ type Problem = Box<dyn std::error::Error + Send + Sync>;
 type Outcome = Result<(), Problem>;
 
 /// Scenarios against one broker.
-const VISITS: [&str; 19] = [
+const VISITS: [&str; 20] = [
     "exclusive",
     "shared",
     "failover",
@@ -44,6 +44,7 @@ const VISITS: [&str; 19] = [
     "unsubscribe",
     "names_and_properties",
     "thousand_producers",
+    "non_persistent",
 ];
 
 /// Scenarios with a broker of their own.
@@ -79,6 +80,7 @@ async fn play(name: &str, place: &mut Place) -> Outcome {
         "partitions_by_key" => subscriptions::partitions_by_key(place).await,
         "pattern" => subscriptions::pattern(place).await,
         "unsubscribe" => subscriptions::unsubscribe(place).await,
+        "non_persistent" => subscriptions::non_persistent(place).await,
         "cumulative" => acks::cumulative(place).await,
         "batches" => acks::batches(place).await,
         "negative_ack" => acks::negative_ack(place).await,

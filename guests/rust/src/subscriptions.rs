@@ -182,3 +182,35 @@ pub async fn unsubscribe(place: &Place) -> Outcome {
     let mut again = subscribe(&client, &name, SubType::Shared).await?;
     expect_silence(&mut again, "nothing that the removed subscription had kept").await
 }
+
+pub async fn non_persistent(place: &Place) -> Outcome {
+    let client = place.client().await?;
+    let name = format!("non-{}", topic("volatile"));
+    let mut producer = producer(&client, &name, ProducerOptions::default()).await?;
+    producer.send_non_blocking("nobody is there").await?.await?;
+    let shared = || consumer(&client, &name, SubType::Shared).with_options(earliest());
+    let mut first: Consumer = shared().build().await?;
+    let mut second: Consumer = client
+        .consumer()
+        .with_topic(&name)
+        .with_subscription("second")
+        .with_subscription_type(SubType::Exclusive)
+        .build()
+        .await?;
+    for body in numbered(0, 20) {
+        producer.send_non_blocking(body).await?.await?;
+    }
+    for consumer in [&mut first, &mut second] {
+        let got = texts(&receive_all(consumer, 20, false).await?);
+        equal(got, numbered(0, 20), "messages while somebody was there")?;
+    }
+    // Nothing is kept: what was not acknowledged does not come again.
+    first.close().await?;
+    drop(first);
+    producer.send_non_blocking("nobody is there").await?.await?;
+    let mut first: Consumer = shared().build().await?;
+    expect_silence(&mut first, "nothing that was published before").await?;
+    producer.send_non_blocking("later").await?.await?;
+    let got = receive(&mut first).await?;
+    equal(text(&got), "later".to_owned(), "the next message")
+}

@@ -25,7 +25,10 @@ fn what_was_played_what_fails_and_what_a_client_lacks_is_told_apart() {
         "one",
         "gap seek: it cannot: ever\nFAILED readers: why\nsome noise\n",
     );
-    played.take("two", "gap seek: it cannot: ever\nok something_else\n");
+    played.take(
+        "two",
+        "gap seek: it cannot: ever\nok something_else\ngap not_this: why\n",
+    );
     let page = page(&played).expect("a page");
     assert!(
         page.contains("| | One | Two |\n| --- | --- | --- |\n"),
