@@ -15,4 +15,7 @@ pub struct TopicsQuestion {
     pub non_persistent: bool,
     /// Only those whose names, without domain and partition, match this regular expression as a whole.
     pub pattern: Option<String>,
+    /// The client's number of the watch that begins with this list: whenever the list changes from then on,
+    /// [`crate::SessionLetter::TopicsChanged`] follows.
+    pub watcher_id: Option<u64>,
 }

@@ -225,6 +225,17 @@ pub enum SessionLetter {
         /// Full names; or why not.
         result: Result<Vec<String>, Refusal>,
     },
+    /// A watched list of topics is another one now. Never before the `TopicsListed` with which the watch began.
+    TopicsChanged {
+        /// Whose watch.
+        watcher_id: u64,
+        /// New in the list, sorted.
+        created: Vec<String>,
+        /// No longer in it, sorted.
+        deleted: Vec<String>,
+        /// Of the whole list.
+        hash: String,
+    },
     /// Somebody wants the place of one of this session's producers or consumers: is the peer alive?
     /// Ping it; on any sign of life answer `StillHere`, on none within the probe time close the connection.
     AreYouThere {

@@ -46,6 +46,11 @@ pub enum SessionEffect {
     WriteLetter(ToTopic),
     /// Ask the directory. There are never more of them unanswered than requests may be.
     AskDirectory(TopicsQuestion),
+    /// A watch that began with a question to the directory ends. So do all of this session's when it is gone.
+    EndWatch {
+        /// Which.
+        watcher_id: u64,
+    },
     /// Call `handle` with `TimeCame` at this moment. A later `WakeAt` replaces an earlier one.
     WakeAt(Moment),
     /// Stop reading from the connection: the peer has to wait. Frames read already may still be handed in.

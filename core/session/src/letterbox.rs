@@ -3,7 +3,7 @@
 use crate::commands::{
     ack, close_consumer, close_producer, consumer_stats, get_last_message_id, lookup, message,
     partitioned_metadata, ping, producer, schema, seek, send, subscribe, topics_of_namespace,
-    unsubscribe,
+    unsubscribe, watch_topic_list,
 };
 use crate::session::{Session, Turn};
 use crate::waiting::Waiter;
@@ -143,6 +143,19 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, letter: SessionLe
         } => request_refused(session, turn, request_id, refusal),
         SessionLetter::TopicsListed { request_id, result } => {
             topics_of_namespace::listed(session, turn, request_id, result);
+        }
+        SessionLetter::TopicsChanged {
+            watcher_id,
+            created,
+            deleted,
+            hash,
+        } => {
+            let update = watch_topic_list::Update {
+                created,
+                deleted,
+                hash,
+            };
+            watch_topic_list::changed(session, turn, watcher_id, update);
         }
         // No session deletes topics or looks after them.
         SessionLetter::TopicDeleted { .. }

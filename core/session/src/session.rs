@@ -19,6 +19,7 @@ use pulsar_wire::frame::Frame;
 use pulsar_wire::proto::base_command::{Cmd, Type};
 use pulsar_wire::proto::{BaseCommand, CommandError, CommandPing, CommandSuccess};
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use vocabulary::{Moment, Now, SessionId, TopicName};
 
@@ -38,6 +39,8 @@ pub struct Session {
     pub(crate) consumers: Consumers,
     pub(crate) pressure: Pressure,
     pub(crate) counters: SessionCounters,
+    /// Lists of topics that the client watches, by its own numbers.
+    pub(crate) watches: BTreeSet<u64>,
     woken_at: Option<Moment>,
 }
 
@@ -92,6 +95,7 @@ impl Session {
             consumers: Consumers::default(),
             pressure: Pressure::new(&settings),
             counters: SessionCounters::default(),
+            watches: BTreeSet::new(),
             woken_at: None,
             settings,
         }

@@ -29,8 +29,14 @@ pub struct SessionSettings {
     pub unwritten_answer_bytes_max: u64,
     /// Producers, and consumers, that one connection may hold.
     pub handles_max: usize,
+    /// Lists of topics that one connection may watch.
+    pub watches_max: usize,
     /// Bytes of a consumer's own key-value pairs: `maxConsumerMetadataSize`.
     pub consumer_metadata_bytes_max: usize,
+    /// Whether the broker applies patterns of topic names for the client: `enableBrokerSideSubscriptionPatternEvaluation`.
+    pub topics_patterns_evaluated: bool,
+    /// Whether clients are told that they may watch lists of topics: `enableBrokerTopicListWatcher`.
+    pub topic_watchers_offered: bool,
     /// Longest pattern of topic names that the broker applies for the client, bytes: `subscriptionPatternMaxLength`.
     pub topics_pattern_length_max: usize,
     /// Where clients reach this broker, `pulsar://host:port`: what LOOKUP answers.
@@ -66,7 +72,10 @@ impl SessionSettings {
             pending_requests_max: 10_000,
             unwritten_answer_bytes_max: 8 * 1024 * 1024,
             handles_max: 100_000,
+            watches_max: 1000,
             consumer_metadata_bytes_max: 1024,
+            topics_patterns_evaluated: true,
+            topic_watchers_offered: true,
             topics_pattern_length_max: 50,
             proxy_through_service_url: is_loopback(&broker_service_url),
             broker_service_url,

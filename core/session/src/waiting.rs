@@ -25,6 +25,12 @@ pub(crate) enum Waiter {
         is_filtered: bool,
         known_hash: Option<String>,
     },
+    /// `known_hash`: of the list that the client has.
+    Watch {
+        request_id: RequestId,
+        watcher_id: u64,
+        known_hash: Option<String>,
+    },
     /// `told`: it was let in and waits for exclusive access.
     Producer {
         request_id: RequestId,

@@ -2,6 +2,7 @@
 
 use crate::house::House;
 use crate::threads::metadata::{Asker, MetadataParcel, MetadataQueue};
+use crate::watch_room::WatchRoom;
 use directory::pattern::TopicPattern;
 use directory::{Errand, No, Question, Step, Why};
 use letters::{Refusal, RefusalCode, SessionLetter, ToSession, TopicsQuestion};
@@ -22,14 +23,23 @@ const STORE_WAIT: Duration = Duration::from_secs(10);
 pub struct Clerk {
     metadata: Arc<MetadataQueue>,
     room: Semaphore,
+    /// Who is told when lists of topics change.
+    pub watchers: Arc<WatchRoom>,
+}
+
+/// A session's question as it was received.
+pub struct Received {
+    question: TopicsQuestion,
+    pattern: Result<Option<TopicPattern>, Refusal>,
 }
 
 impl Clerk {
     /// One in front of this store.
-    pub fn new(metadata: Arc<MetadataQueue>) -> Clerk {
+    pub fn new(metadata: Arc<MetadataQueue>, watchers: Arc<WatchRoom>) -> Clerk {
         Clerk {
             metadata,
             room: Semaphore::new(ERRANDS_MAX),
+            watchers,
         }
     }
 
@@ -62,28 +72,57 @@ impl Clerk {
         }
     }
 
-    /// Answers a session's question with a letter.
-    pub async fn answer(&self, house: &House, session: SessionId, question: TopicsQuestion) {
-        let request_id = question.request_id;
-        let result = self.topics(house, question).await;
-        let letter = SessionLetter::TopicsListed { request_id, result };
-        house
-            .registry
-            .hand_out(std::iter::once(ToSession { session, letter }));
+    /// Takes a session's question, to be answered; a watch that begins with it begins now, so that one that ends a moment
+    /// later finds it.
+    pub fn receive(&self, session: SessionId, mut question: TopicsQuestion) -> Received {
+        let pattern = pattern_of(&question);
+        question.pattern = None;
+        if let (Some(watcher_id), Ok(pattern)) = (question.watcher_id, &pattern) {
+            let pattern = pattern.clone().unwrap_or_else(TopicPattern::any);
+            let (request_id, namespace) = (question.request_id, &question.namespace);
+            self.watchers.change(|watchers| {
+                watchers.begin(session, watcher_id, request_id, namespace, pattern);
+            });
+        }
+        Received { question, pattern }
     }
 
+    /// Answers a session's question with a letter.
+    pub async fn answer(&self, house: &House, session: SessionId, received: Received) {
+        let Received { question, pattern } = received;
+        let request_id = question.request_id;
+        let watcher_id = question.watcher_id;
+        let namespace = question.namespace.clone();
+        let is_read = watcher_id.is_none() || self.watchers.wants_list(&namespace);
+        let result = match pattern {
+            Ok(pattern) if is_read => self.topics(house, question).await.map(|names| (names, pattern)),
+            Ok(pattern) => Ok((Vec::new(), pattern)),
+            Err(refusal) => Err(refusal),
+        };
+        if let (Ok((names, _)), true) = (&result, watcher_id.is_some() && is_read) {
+            let names = names.clone();
+            self.watchers
+                .change(|watchers| watchers.listed(&namespace, names));
+        }
+        let result = result.map(|(names, pattern)| filter(names, pattern.as_ref()));
+        let Some(watcher_id) = watcher_id else {
+            let letter = SessionLetter::TopicsListed { request_id, result };
+            return house.registry.hand_out(std::iter::once(ToSession { session, letter }));
+        };
+        if result.is_err() {
+            self.watchers.end(session, watcher_id);
+        }
+        self.watchers
+            .answer(&house.registry, (session, watcher_id), request_id, result);
+    }
+
+    /// All topics that a question is about.
     async fn topics(
         &self,
         house: &House,
         question: TopicsQuestion,
     ) -> Result<Vec<String>, Refusal> {
         let refused = |text: String| Refusal::new(RefusalCode::MetadataError, text);
-        let pattern = match &question.pattern {
-            Some(pattern) => Some(TopicPattern::parse(pattern).map_err(|error| {
-                refused(format!("{pattern} is no pattern of topic names: {error}"))
-            })?),
-            None => None,
-        };
         let mut names = Vec::new();
         if question.non_persistent {
             let text = "the broker's shards do not answer in time; try again";
@@ -100,12 +139,35 @@ impl Clerk {
             let listed = listed.as_array().into_iter().flatten();
             names.extend(listed.filter_map(Value::as_str).map(str::to_owned));
         }
-        names.retain(|name| {
-            let topic = TopicName::parse(name);
-            pattern
-                .as_ref()
-                .is_none_or(|pattern| topic.is_ok_and(|topic| pattern.matches(&topic)))
-        });
         Ok(names)
     }
+}
+
+fn pattern_of(question: &TopicsQuestion) -> Result<Option<TopicPattern>, Refusal> {
+    let Some(pattern) = &question.pattern else {
+        return Ok(None);
+    };
+    TopicPattern::parse(pattern)
+        .map(Some)
+        .map_err(|error| match question.watcher_id {
+            Some(_) => {
+                let text = format!("Invalid topics pattern: {error}");
+                Refusal::new(RefusalCode::InvalidTopicName, text)
+            }
+            None => {
+                let text = format!("{pattern} is no pattern of topic names: {error}");
+                Refusal::new(RefusalCode::MetadataError, text)
+            }
+        })
+}
+
+fn filter(names: Vec<String>, pattern: Option<&TopicPattern>) -> Vec<String> {
+    let Some(pattern) = pattern else {
+        return names;
+    };
+    let is_meant = |name: &String| {
+        let topic = TopicName::parse(name);
+        topic.is_ok_and(|topic| pattern.matches(&topic))
+    };
+    names.into_iter().filter(is_meant).collect()
 }

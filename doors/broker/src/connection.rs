@@ -146,6 +146,7 @@ impl Connection {
         self.obey();
         self.hand_in_rest().await;
         self.house.registry.leave(self.id, self.peer.ip());
+        self.house.clerk.watchers.session_gone(self.id);
         self.count();
         if matches!(end, End::Closed(_)) {
             linger(self.socket).await;
@@ -337,9 +338,13 @@ impl Connection {
                 SessionEffect::AskDirectory(question) => {
                     // Its answer comes as a letter, like all others.
                     let (house, id) = (Arc::clone(&self.house), self.id);
+                    let request = house.clerk.receive(id, question);
                     tokio::spawn(async move {
-                        house.clerk.answer(&house, id, question).await;
+                        house.clerk.answer(&house, id, request).await;
                     });
+                }
+                SessionEffect::EndWatch { watcher_id } => {
+                    self.house.clerk.watchers.end(self.id, watcher_id);
                 }
                 SessionEffect::WakeAt(moment) => self.wake_at = Some(moment),
                 SessionEffect::PauseReading => self.reading_paused = true,

@@ -20,6 +20,7 @@ mod asks;
 mod clerk;
 mod finder;
 mod http;
+mod watch_room;
 
 mod counters;
 mod fate;

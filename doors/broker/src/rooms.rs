@@ -20,6 +20,8 @@ pub fn session_settings(settings: &BrokerSettings, binary_url: &str) -> SessionS
         passing_publishes_max: settings.passing_publishes_max as usize,
         consumer_metadata_bytes_max: settings.consumer_metadata_bytes_max,
         topics_pattern_length_max: settings.topics_pattern_length_max,
+        topics_patterns_evaluated: settings.topics_patterns_evaluated,
+        topic_watchers_offered: settings.topic_watchers_offered,
         schema_updates_allowed: settings.schema_updates_allowed,
         schema_validation_enforced: settings.schema_validation_enforced,
         message_permits_enabled: settings.message_permits,

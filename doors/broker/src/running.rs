@@ -12,6 +12,7 @@ use crate::threads::desk::{self, DeskPremises};
 use crate::threads::desk_inbox::DeskInbox;
 use crate::threads::journal::Journal;
 use crate::threads::metadata::{self, MetadataQueue};
+use crate::watch_room::WatchRoom;
 use crate::{BrokerSettings, first_start, listener, rooms, wholeness};
 use bookie::Bookie;
 use disk_log::LogSettings;
@@ -155,12 +156,14 @@ impl Broker {
         )
         .map_err(StartError::Thread)?;
         let metadata = Arc::new(MetadataQueue::default());
+        let watch_room = Arc::new(WatchRoom::default());
         let metadata_thread = metadata::start(
             &fate,
             store,
             Arc::clone(&metadata),
             clock.clone(),
             Arc::clone(&counters),
+            Arc::clone(&watch_room),
         )
         .map_err(StartError::Thread)?;
 
@@ -168,7 +171,7 @@ impl Broker {
             session_settings: Arc::new(rooms::session_settings(&settings, &binary_url)),
             gate: Arc::new(AllowAll),
             registry: Arc::new(Registry::default()),
-            clerk: Clerk::new(Arc::clone(&metadata)),
+            clerk: Clerk::new(Arc::clone(&metadata), Arc::clone(&watch_room)),
             asks: Arc::default(),
             desks: (0..settings.shards)
                 .map(|_| Arc::new(DeskInbox::default()))
@@ -208,6 +211,7 @@ impl Broker {
             binary,
             stage.subscribe(),
         ));
+        tokio::spawn(watch_room.announce(Arc::clone(&house.registry)));
         tokio::spawn(http::serve(pages, web, stage.subscribe()));
         Ok(Broker {
             house,

@@ -43,6 +43,10 @@ pub struct BrokerSettings {
     pub partitions_per_topic_max: u32,
     /// Longest pattern of topic names that is applied for a client, bytes (`subscriptionPatternMaxLength`).
     pub topics_pattern_length_max: usize,
+    /// Whether patterns are applied for clients at all (`enableBrokerSideSubscriptionPatternEvaluation`).
+    pub topics_patterns_evaluated: bool,
+    /// Whether clients are told that they may watch lists of topics (`enableBrokerTopicListWatcher`).
+    pub topic_watchers_offered: bool,
     /// Whether clients may give a topic its schema (`isAllowAutoUpdateSchemaEnabled`).
     pub schema_updates_allowed: bool,
     /// Whether topics with a schema refuse producers without one (`isSchemaValidationEnforced`).
@@ -87,6 +91,8 @@ impl Default for BrokerSettings {
             consumer_metadata_bytes_max: 1024,
             partitions_per_topic_max: 0,
             topics_pattern_length_max: 50,
+            topics_patterns_evaluated: true,
+            topic_watchers_offered: true,
             schema_updates_allowed: true,
             schema_validation_enforced: false,
             topics: TopicSettings::default(),

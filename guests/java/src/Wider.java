@@ -32,6 +32,7 @@ final class Wider {
     static final List<Map.Entry<String, Guest.Scenario>> VISITS = List.of(
             Map.entry("partitions_by_key", Wider::partitionsByKey),
             Map.entry("pattern", Wider::pattern),
+            Map.entry("patternPushed", Wider::patternPushed),
             Map.entry("readers", Wider::readers),
             Map.entry("seek", Wider::seek),
             Map.entry("seek_into_batch", Wider::seekIntoBatch),
@@ -100,6 +101,23 @@ final class Wider {
             // A topic that is made later is found.
             Guest.publish(client, prefix + "-a3", 2);
             Guest.receiveAll(consumer, 2, true);
+        }
+    }
+
+    /** The client asks for the list once in ten minutes; the broker tells it what comes meanwhile. */
+    static void patternPushed(Guest.Place place) throws Exception {
+        try (PulsarClient client = place.client()) {
+            String prefix = "persistent://public/default/java-" + UUID.randomUUID().toString().substring(0, 8);
+            Guest.publish(client, prefix + "-a1", 1);
+            Consumer<byte[]> consumer = client.newConsumer().topicsPattern(Pattern.compile(prefix + "-a.*"))
+                    .patternAutoDiscoveryPeriod(10, TimeUnit.MINUTES).subscriptionName("sub")
+                    .subscriptionInitialPosition(SubscriptionInitialPosition.Earliest).subscribe();
+            Guest.receiveAll(consumer, 1, true);
+            Guest.publish(client, prefix + "-b1", 1);
+            Guest.publish(client, prefix + "-a2", 1);
+            List<Message<byte[]>> got = Guest.receiveAll(consumer, 1, true);
+            Guest.equal(got.get(0).getTopicName(), prefix + "-a2", "the topic");
+            Guest.expectSilence(consumer);
         }
     }
 

@@ -15,6 +15,7 @@ pub mod view;
 
 mod clusters;
 pub mod pattern;
+pub mod watchers;
 
 mod namespaces;
 mod paths;
@@ -25,9 +26,12 @@ mod topics;
 
 pub use errand::{Errand, Step};
 pub use view::{No, Why};
+pub use watchers::Watchers;
 
 #[cfg(test)]
 mod directory_tests;
+#[cfg(test)]
+mod watchers_tests;
 
 use serde_json::Value;
 use vocabulary::{NamespaceName, TopicName};

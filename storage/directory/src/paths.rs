@@ -1,6 +1,6 @@
 //! Where things lie (BROKER.md B2).
 
-use vocabulary::name::url_encode;
+use vocabulary::name::{url_decode, url_encode};
 use vocabulary::{Domain, NamespaceName, TopicName};
 
 pub(crate) const CLUSTERS: &str = "/admin/clusters";
@@ -44,6 +44,20 @@ pub(crate) fn logs_of(namespace: &NamespaceName) -> String {
 /// The log of a persistent topic: that it is there is what makes the topic exist.
 pub(crate) fn log(topic: &TopicName) -> String {
     format!("/managed-ledgers/{}", topic.persistence_name())
+}
+
+/// The topic whose log a path is; `None` for all other paths, those of cursors too.
+pub(crate) fn topic_of_log(path: &str) -> Option<TopicName> {
+    let mut parts = path.strip_prefix("/managed-ledgers/")?.split('/');
+    let namespace = NamespaceName::new(parts.next()?, parts.next()?).ok()?;
+    let domain = parts
+        .next()
+        .filter(|domain| *domain == Domain::Persistent.as_str())?;
+    let local = url_decode(parts.next()?)?;
+    if parts.next().is_some() {
+        return None;
+    }
+    TopicName::parse(&format!("{domain}://{namespace}/{local}")).ok()
 }
 
 /// Whether Pulsar's grammar allows it as the name of a tenant, namespace or cluster.

@@ -9,7 +9,8 @@ const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 /// A pattern over names of topics without their domain, as in `public/default/orders-.*`; it must match the whole name.
 #[derive(Clone, Debug)]
 pub struct TopicPattern {
-    regex: Regex,
+    /// `None`: whatever the name.
+    regex: Option<Regex>,
 }
 
 impl TopicPattern {
@@ -24,7 +25,13 @@ impl TopicPattern {
         let regex = RegexBuilder::new(&format!("^(?:{without_domain})$"))
             .size_limit(PATTERN_BYTES_MAX)
             .build()?;
-        Ok(TopicPattern { regex })
+        Ok(TopicPattern { regex: Some(regex) })
+    }
+
+    /// The pattern of all topics.
+    #[must_use]
+    pub fn any() -> TopicPattern {
+        TopicPattern { regex: None }
     }
 
     /// Whether it means this topic: a partition is meant where its partitioned topic is.
@@ -32,6 +39,7 @@ impl TopicPattern {
     pub fn matches(&self, topic: &TopicName) -> bool {
         let base = topic.base();
         let without_domain = base.split_once("://").map_or(base, |(_, rest)| rest);
-        self.regex.is_match(without_domain)
+        let regex = self.regex.as_ref();
+        regex.is_none_or(|regex| regex.is_match(without_domain))
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn list(
 }
 
 /// Whether a topic is a broker's own, by the part of its name after the namespace.
-fn is_system_topic(local: &str) -> bool {
+pub(crate) fn is_system_topic(local: &str) -> bool {
     let base = local
         .rsplit_once("-partition-")
         .map_or(local, |(base, _)| base);

@@ -69,6 +69,12 @@ pub const ACTING: &[(&str, Apply)] = &[
     ("maxNumPartitionsPerPartitionedTopic", |s, v| {
         set(&mut s.partitions_per_topic_max, number(v))
     }),
+    ("enableBrokerSideSubscriptionPatternEvaluation", |s, v| {
+        set(&mut s.topics_patterns_evaluated, switch(v))
+    }),
+    ("enableBrokerTopicListWatcher", |s, v| {
+        set(&mut s.topic_watchers_offered, switch(v))
+    }),
     ("subscriptionPatternMaxLength", |s, v| {
         set(&mut s.topics_pattern_length_max, number(v))
     }),

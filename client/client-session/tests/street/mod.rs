@@ -157,7 +157,8 @@ impl Street {
                 SessionEffect::Close { .. } => self.closes += 1,
                 SessionEffect::PauseReading
                 | SessionEffect::ResumeReading
-                | SessionEffect::AskDirectory(_) => {}
+                | SessionEffect::AskDirectory(_)
+                | SessionEffect::EndWatch { .. } => {}
             }
         }
         if !written.is_empty() {

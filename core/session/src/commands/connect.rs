@@ -27,14 +27,17 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: CommandC
         max_message_size: Some(
             i32::try_from(session.settings.max_message_size).unwrap_or(i32::MAX),
         ),
-        feature_flags: Some(served_features()),
+        feature_flags: Some(served_features(session)),
     };
     session.send(turn, Cmd::Connected(connected));
 }
 
 /// Only what is served: clients rely on a flag without asking again.
-fn served_features() -> FeatureFlags {
+fn served_features(session: &Session) -> FeatureFlags {
+    let watchers = session.settings.topic_watchers_offered;
     FeatureFlags {
+        supports_topic_watchers: Some(watchers),
+        supports_topic_watcher_reconcile: Some(watchers),
         supports_get_partitioned_metadata_without_auto_creation: Some(true),
         ..Default::default()
     }

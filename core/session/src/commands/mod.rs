@@ -22,6 +22,7 @@ pub(crate) mod seek;
 pub(crate) mod subscribe;
 pub(crate) mod topics_of_namespace;
 pub(crate) mod unsubscribe;
+pub(crate) mod watch_topic_list;
 
 pub(crate) mod not_served;
 
@@ -56,6 +57,8 @@ pub(crate) fn take(session: &mut Session, turn: &mut Turn<'_>, command: Cmd, ent
         Cmd::GetLastMessageId(command) => get_last_message_id::came(session, turn, &command),
         Cmd::ConsumerStats(command) => consumer_stats::came(session, turn, &command),
         Cmd::GetTopicsOfNamespace(command) => topics_of_namespace::came(session, turn, command),
+        Cmd::WatchTopicList(command) => watch_topic_list::came(session, turn, command),
+        Cmd::WatchTopicListClose(command) => watch_topic_list::close_came(session, turn, &command),
         other => not_served::came(session, turn, &other),
     }
 }

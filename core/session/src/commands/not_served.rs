@@ -16,19 +16,13 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: &Cmd) {
     };
     let refusal = match ask(session, action, command) {
         Err(refusal) => refusal,
-        Ok(()) => match command {
-            // There is nothing to close, which is what closing asks for.
-            Cmd::WatchTopicListClose(close) => {
-                return session.send_success(turn, close.request_id());
-            }
-            other => {
-                let text = format!(
-                    "{} is not served by this broker yet",
-                    name_of(other.command_type())
-                );
-                Refusal::new(RefusalCode::NotAllowedError, text)
-            }
-        },
+        Ok(()) => {
+            let text = format!(
+                "{} is not served by this broker yet",
+                name_of(command.command_type())
+            );
+            Refusal::new(RefusalCode::NotAllowedError, text)
+        }
     };
     let answer = answers::refusing(command, refusal);
     session.refuse(turn, answer);
@@ -38,7 +32,6 @@ pub(crate) fn came(session: &mut Session, turn: &mut Turn<'_>, command: &Cmd) {
 fn action(command: &Cmd) -> Option<Action> {
     Some(match command {
         Cmd::AuthResponse(_) => Action::Connect,
-        Cmd::WatchTopicList(_) | Cmd::WatchTopicListClose(_) => Action::ListTopics,
         Cmd::NewTxn(_)
         | Cmd::AddPartitionToTxn(_)
         | Cmd::AddSubscriptionToTxn(_)
@@ -59,8 +52,6 @@ fn action(command: &Cmd) -> Option<Action> {
 
 fn ask(session: &Session, action: Action, command: &Cmd) -> Result<(), Refusal> {
     match command {
-        Cmd::GetTopicsOfNamespace(c) => session.may(action, Resource::Namespace(c.namespace())),
-        Cmd::WatchTopicList(c) => session.may(action, Resource::Namespace(c.namespace())),
         Cmd::WatchScalableTopics(c) => session.may(action, Resource::Namespace(c.namespace())),
         _ => session.may(action, Resource::Broker),
     }

@@ -1,6 +1,7 @@
 //! GET_TOPICS_OF_NAMESPACE: which topics are there? Answer: GET_TOPICS_OF_NAMESPACE_RESPONSE, or ERROR. Clients with a
 //! pattern subscription ask it again and again; whoever knows the list already is told only that nothing changed.
 
+use super::watch_topic_list;
 use crate::answers;
 use crate::gate::{Action, Resource};
 use crate::session::{Session, Turn};
@@ -28,11 +29,14 @@ pub(crate) fn came(
         }
     };
     // A longer pattern is left to the client, which is told so by `filtered`.
-    let most = session.settings.topics_pattern_length_max;
+    let (evaluates, most) = (
+        session.settings.topics_patterns_evaluated,
+        session.settings.topics_pattern_length_max,
+    );
     let mode = command.mode();
     let pattern = command
         .topics_pattern
-        .filter(|pattern| pattern.len() <= most);
+        .filter(|pattern| evaluates && pattern.len() <= most);
     let request_id = session.await_answer(Waiter::Topics {
         request_id: command.request_id,
         is_filtered: pattern.is_some(),
@@ -44,6 +48,7 @@ pub(crate) fn came(
         persistent: mode != Mode::NonPersistent,
         non_persistent: mode != Mode::Persistent,
         pattern,
+        watcher_id: None,
     };
     turn.effects
         .push(crate::face::SessionEffect::AskDirectory(question));
@@ -56,13 +61,25 @@ pub(crate) fn listed(
     ticket: u64,
     result: Result<Vec<String>, Refusal>,
 ) {
-    let Some(Waiter::Topics {
-        request_id,
-        is_filtered,
-        known_hash,
-    }) = session.answered(ticket)
-    else {
-        return;
+    let (request_id, is_filtered, known_hash) = match session.answered(ticket) {
+        Some(Waiter::Topics {
+            request_id,
+            is_filtered,
+            known_hash,
+        }) => (request_id, is_filtered, known_hash),
+        Some(Waiter::Watch {
+            request_id,
+            watcher_id,
+            known_hash,
+        }) => {
+            let standing = watch_topic_list::Asked {
+                request_id,
+                watcher_id,
+                known_hash,
+            };
+            return watch_topic_list::listed(session, turn, standing, result);
+        }
+        _ => return,
     };
     let topics = match result {
         Ok(topics) => topics,
@@ -87,7 +104,7 @@ pub(crate) fn listed(
     session.send(turn, Cmd::GetTopicsOfNamespaceResponse(response));
 }
 
-fn named(text: &str) -> Result<NamespaceName, Refusal> {
+pub(super) fn named(text: &str) -> Result<NamespaceName, Refusal> {
     NamespaceName::parse(text)
         .map_err(|error| Refusal::new(RefusalCode::InvalidTopicName, error.to_string()))
 }

@@ -459,6 +459,7 @@ impl Crowd {
                         .push_back(letter.letter);
                 }
                 SessionEffect::AskDirectory(question) => lists.push(question.request_id),
+                SessionEffect::EndWatch { .. } => {}
                 SessionEffect::WakeAt(moment) => self.wakes = moment,
                 SessionEffect::PauseReading => assert!(!std::mem::replace(&mut self.paused, true)),
                 SessionEffect::ResumeReading => assert!(std::mem::replace(&mut self.paused, false)),

@@ -228,14 +228,17 @@ fn print(effect: &SessionEffect, unwritten: &mut WrittenFrames) -> Option<String
         SessionEffect::AskDirectory(question) => {
             let pattern = question.pattern.as_ref();
             let pattern = pattern.map_or(String::new(), |pattern| format!(" pattern={pattern:?}"));
+            let watch = question.watcher_id;
+            let watch = watch.map_or(String::new(), |watcher| format!(" watcher_id={watcher}"));
             format!(
-                "D< {} persistent={} non_persistent={}{pattern} request_id={}",
+                "D< {} persistent={} non_persistent={}{pattern}{watch} request_id={}",
                 question.namespace,
                 question.persistent,
                 question.non_persistent,
                 question.request_id
             )
         }
+        SessionEffect::EndWatch { watcher_id } => format!("D< end of watch {watcher_id}"),
         SessionEffect::WakeAt(_) => return None,
         SessionEffect::PauseReading => "=> pause reading".to_owned(),
         SessionEffect::ResumeReading => "=> resume reading".to_owned(),

@@ -4,6 +4,7 @@ use super::desk_inbox::DeskInbox;
 use super::queue::{Queue, Taken};
 use crate::counters::Counters;
 use crate::fate::Fate;
+use crate::watch_room::WatchRoom;
 use metadata_store::embedded::EmbeddedStore;
 use metadata_store::{MetadataReply, MetadataRequest};
 use shard::ShardInput;
@@ -41,10 +42,11 @@ pub fn start(
     queue: Arc<MetadataQueue>,
     clock: os_world::OsClock,
     counters: Arc<Counters>,
+    watch_room: Arc<WatchRoom>,
 ) -> io::Result<JoinHandle<()>> {
     let witness = fate.clone();
     fate.spawn("hulse-metadata", move || {
-        work(store, &queue, &clock, &counters, &witness)
+        work(store, &queue, &clock, &counters, &watch_room, &witness)
     })
 }
 
@@ -53,8 +55,10 @@ fn work(
     queue: &MetadataQueue,
     clock: &os_world::OsClock,
     counters: &Counters,
+    watch_room: &WatchRoom,
     fate: &Fate,
 ) {
+    let mut is_watching = false;
     let mut parcels = Vec::new();
     while queue.take(&mut parcels, None) == Taken::Open {
         let mut requests = Vec::new();
@@ -64,7 +68,10 @@ fn work(
             requests.extend(parcel.requests);
         }
         let began = Instant::now();
-        let replies = store.turn(WallTime(clock.wall_ms()), requests);
+        watch_room.prepare(&mut store, &mut is_watching);
+        let count = requests.len();
+        let now = WallTime(clock.wall_ms());
+        let mut replies = store.turn(now, requests);
         counters.metadata_commit.record(began.elapsed());
         if let Some(poison) = store.poisoned() {
             // Nothing can be changed any more until the store is opened again; waiting would only hide that.
@@ -73,11 +80,14 @@ fn work(
                  was confirmed is safe. Check the disk (space, errors in the system's log), then start again"
             ));
         }
+        if replies.len() > count {
+            watch_room.hear(&mut store, now, replies.drain(count..));
+        }
         hand_back(replies, askers);
     }
 }
 
-/// One reply for each request, in order. (What follows them would be news of watched keys; nothing is watched.)
+/// One reply for each request, in order.
 fn hand_back(replies: Vec<MetadataReply>, askers: Vec<(Asker, usize)>) {
     let mut replies = replies.into_iter();
     for (asker, count) in askers {

@@ -439,7 +439,8 @@ impl House {
                 }
                 SessionEffect::WriteLetter(letter) => self.post(letter),
                 SessionEffect::AskDirectory(question) => self.list_topics(id, question),
-                SessionEffect::WakeAt(_)
+                SessionEffect::EndWatch { .. }
+                | SessionEffect::WakeAt(_)
                 | SessionEffect::PauseReading
                 | SessionEffect::ResumeReading => {}
                 SessionEffect::Close { reason } => self.close_visit(id, &reason.to_string()),

@@ -158,7 +158,7 @@ impl House {
                 }
                 SessionEffect::WriteLetter(letter) => letters.push(letter),
                 // No seat of the city asks for lists.
-                SessionEffect::AskDirectory(_) => {}
+                SessionEffect::AskDirectory(_) | SessionEffect::EndWatch { .. } => {}
                 SessionEffect::WakeAt(moment) => self.wants.push(Want::SessionWake(id, moment)),
                 SessionEffect::PauseReading => visit.reading_paused = true,
                 SessionEffect::ResumeReading => visit.reading_paused = false,
