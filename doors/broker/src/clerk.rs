@@ -95,7 +95,10 @@ impl Clerk {
         let namespace = question.namespace.clone();
         let is_read = watcher_id.is_none() || self.watchers.wants_list(&namespace);
         let result = match pattern {
-            Ok(pattern) if is_read => self.topics(house, question).await.map(|names| (names, pattern)),
+            Ok(pattern) if is_read => self
+                .topics(house, question)
+                .await
+                .map(|names| (names, pattern)),
             Ok(pattern) => Ok((Vec::new(), pattern)),
             Err(refusal) => Err(refusal),
         };
@@ -107,7 +110,9 @@ impl Clerk {
         let result = result.map(|(names, pattern)| filter(names, pattern.as_ref()));
         let Some(watcher_id) = watcher_id else {
             let letter = SessionLetter::TopicsListed { request_id, result };
-            return house.registry.hand_out(std::iter::once(ToSession { session, letter }));
+            return house
+                .registry
+                .hand_out(std::iter::once(ToSession { session, letter }));
         };
         if result.is_err() {
             self.watchers.end(session, watcher_id);
