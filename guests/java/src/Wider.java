@@ -32,7 +32,7 @@ final class Wider {
     static final List<Map.Entry<String, Guest.Scenario>> VISITS = List.of(
             Map.entry("partitions_by_key", Wider::partitionsByKey),
             Map.entry("pattern", Wider::pattern),
-            Map.entry("patternPushed", Wider::patternPushed),
+            Map.entry("pattern_pushed", Wider::patternPushed),
             Map.entry("readers", Wider::readers),
             Map.entry("seek", Wider::seek),
             Map.entry("seek_into_batch", Wider::seekIntoBatch),
