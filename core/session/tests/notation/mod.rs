@@ -161,6 +161,11 @@ impl Stage {
                     self.settings.unwritten_answer_bytes_max = number(value)
                 }
                 "handles_max" => self.settings.handles_max = number(value) as usize,
+                "watches_max" => self.settings.watches_max = number(value) as usize,
+                "topic_watchers_offered" => self.settings.topic_watchers_offered = value == "true",
+                "topics_patterns_evaluated" => {
+                    self.settings.topics_patterns_evaluated = value == "true"
+                }
                 "broker_service_url" => {
                     let tls = Some(
                         value
